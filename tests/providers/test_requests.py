@@ -194,7 +194,6 @@ SENT = {
                     {"functionResponse": {"id": "functions.pay:0", "name": "pay", "response": {"h": 12}}},
                     {"functionResponse": {"name": "now", "response": {"output": "noon"}}},
                     {"functionResponse": {"id": "d", "name": "now", "response": {"error": "no"}}},
-                    {"functionResponse": {"name": "unknown", "response": {"output": 5}}},
                 ],
             }
         ],
@@ -213,7 +212,6 @@ SENT = {
             {"type": "function_result", "call_id": "functions.pay:0", "name": "pay", "result": {"h": 12}},
             {"type": "function_result", "call_id": "", "name": "now", "result": "noon"},
             {"type": "function_result", "call_id": "d", "name": "now", "result": "no", "is_error": True},
-            {"type": "function_result", "call_id": "", "result": "5"},
         ],
         tool={"type": "function", **FUNCTION},
         nothing=[],

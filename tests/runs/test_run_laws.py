@@ -1,5 +1,6 @@
 """The laws as they hold for runs, over runs drawn from the streams of all providers."""
 
+import json
 import pickle
 from collections.abc import Iterator
 from itertools import pairwise
@@ -9,20 +10,37 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide.messages import PartialCall, ToolResult
+from jsontide.messages import (
+    CompleteCall,
+    ErrorDetail,
+    ErrorKind,
+    Message,
+    Outcome,
+    PartialCall,
+    TextPart,
+    ToolResult,
+)
+from jsontide.providers import feed_stream, start_stream
 from jsontide.runs import (
     PendingResult,
+    Request,
     Run,
     RunOutcome,
     RunState,
+    Step,
+    StepStarted,
     ToolFinished,
+    ToolProgress,
     ToolStarted,
+    continue_run,
     fail_run,
     feed_run,
     finish_run,
     start_run,
     stop_run,
 )
+from tests.meters import interpreted, opcodes
+from tests.providers.client_types import CHECK_MESSAGES
 from tests.runs.scripts import Model, play
 from tests.strategies import randoms
 
@@ -167,3 +185,124 @@ def test_usage_is_the_sum_over_all_messages(random: Random) -> None:
         assert (usage is None) == (not known)
         if usage is not None:
             assert usage.total_tokens == sum(one.total_tokens or 0 for one in known) or None
+
+
+def call(name: str | None, call_id: str | None) -> PartialCall:
+    return PartialCall(name, "{}", status=Outcome.INVALID, id=call_id)
+
+
+def answered(*calls: PartialCall, provider: str = "openai_chat") -> Step:
+    results = tuple(ToolResult(one, error="not run", ran="no") for one in calls)
+    return Step(Message(calls, Outcome.INVALID, "tool_calls", provider=provider), results)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_id_that_is_made_is_of_no_other_call(place: int) -> None:
+    """Whether the provider uses it in the same message, before or after, or used it in an earlier one."""
+    missing, taken = {"name": "a", "arguments": {}}, {"name": "b", "arguments": {}}
+    made = f"call_2_{1 - place}"
+    entries = [{"function": missing}, {"id": made, "function": taken}]
+    event = {"message": {"content": "", "tool_calls": entries if place else entries[::-1]}, "done": False}
+    earlier: Run[Any] = Run([answered(call("c", "call_2_0_"), call("d", "call_2_1_"))])
+    state = feed_run(feed_run(continue_run(earlier), StepStarted()), event)
+    ids = [str(one.id) for step in state.run.steps for one in step.message.tool_calls]
+    assert len(ids) == len(set(ids)) == 4
+
+
+@pytest.mark.parametrize("provider", CHECK_MESSAGES)
+def test_a_call_without_a_name_is_followed_by_its_result_or_left_out_with_it(provider: str) -> None:
+    named, unnamed = call("named", "call_a"), call(None, "call_b")
+    items = Request([], Run([answered(named, unnamed, provider=provider)])).messages(provider)
+    CHECK_MESSAGES[provider](items)
+    written = json.dumps(items)
+    assert written.count("named") - written.count("unnamed") >= 1
+    # Each provider refers to a call by its id, but for Ollama, where the order counts as well.
+    assert written.count("call_a") == 2
+    assert written.count("call_b") in {0, 2}
+
+
+@pytest.mark.parametrize("provider", CHECK_MESSAGES)
+@pytest.mark.parametrize("text", ["", "  ", "no JSON"])
+def test_the_user_does_not_speak_twice_in_a_row(provider: str, text: str) -> None:
+    error = ErrorDetail(ErrorKind.SCHEMA, "content", "it is no object")
+    message = Message((TextPart(text),), Outcome.INVALID, "stop", provider=provider, errors=(error,))
+    items = Request("Hello", Run([Step(message)])).messages(provider)
+    who = [item.get("role") or item["type"] for item in items]
+    assert all(one != next_one for one, next_one in pairwise(who))
+    assert who[-1] in {"user", "user_input"}
+    if text == "no JSON":
+        assert "it is no object" in json.dumps(items[-1])
+
+
+class TestARunToGoOnWith:
+    def test_has_the_results_of_all_earlier_calls(self) -> None:
+        one = call("a", "1")
+        done = answered(one)
+        for step in (Step(done.message), Step(done.message, (PendingResult(one),))):
+            with pytest.raises(ValueError, match="no result"):
+                continue_run(Run([step, Step(Message((TextPart("Hi"),), Outcome.COMPLETE))]))
+
+    @pytest.mark.parametrize("ids", [(None,), ("1", "1")])
+    def test_has_calls_with_ids_of_their_own(self, ids: tuple[str | None, ...]) -> None:
+        with pytest.raises(ValueError, match="ids"):
+            continue_run(Run([answered(*[call("a", one) for one in ids])]))
+
+    def test_queues_the_calls_of_a_message_that_was_saved_before_its_end_was_noted(self) -> None:
+        run: Run[Any] = continue_run(Run([Step(answered(call("a", None), call("b", None)).message)])).run
+        assert [one.status for one in run.results if isinstance(one, PendingResult)] == ["queued", "queued"]
+        assert len({one.call.id for one in run.results}) == 2
+
+    def test_leaves_out_a_message_that_had_not_ended(self) -> None:
+        done = answered(call("a", "1"))
+        assert continue_run(Run([done, Step(Message((call("b", "2"),)))])).run == Run([done])
+
+    def test_does_not_take_the_results_of_other_calls(self) -> None:
+        first, second = call("a", "1"), call("a", "1")
+        for results in ((ToolResult(second, 1),), (ToolResult(first, 1),) * 2):
+            with pytest.raises(ValueError, match="order"):
+                Step(Message((first,), Outcome.COMPLETE), results)
+
+
+def test_a_result_of_a_call_that_was_not_started_says_so() -> None:
+    state: RunState[Any] = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
+    for result in (ToolResult(state.run.results[0].call), ToolResult(state.run.results[0].call, ran="unknown")):
+        with pytest.raises(ValueError, match="not started"):
+            feed_run(state, ToolFinished("1", result))
+
+
+def test_progress_that_has_a_json_form_of_its_own_does_not_keep_a_run_from_being_saved() -> None:
+    class Frame:
+        def to_json(self) -> str:
+            return "[]"
+
+    state: RunState[Any] = continue_run(Run([Step(Message((CompleteCall("a", {}, id="1"),), Outcome.COMPLETE))]))
+    state = feed_run(feed_run(state, ToolStarted("1")), ToolProgress("1", Frame()))
+    assert "<Frame>" in state.run.to_json()
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+@interpreted
+def test_an_event_costs_as_much_in_a_long_run_as_in_a_short_one(calls: int) -> None:
+    pieces = [{"index": 0, "id": "x", "function": {"name": "a", "arguments": ""}}] if calls else []
+    first = {"choices": [{"index": 0, "delta": {"content": "a", "tool_calls": pieces}}]}
+    more = {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {"arguments": " "}}]}}]}
+    event = more if calls else {"choices": [{"index": 0, "delta": {"content": "b"}}]}
+
+    def cost(steps: int) -> int:
+        earlier: Run[Any] = Run([answered(*[call("a", f"{at}_{one}") for one in range(4)]) for at in range(steps)])
+        state = feed_run(feed_run(continue_run(earlier), StepStarted()), first)
+        return opcodes(lambda: feed_run(state, event))[0]
+
+    assert cost(50) == cost(1)
+
+
+@pytest.mark.parametrize("delta", [{"content": "b"}, {"tool_calls": [{"index": 0, "function": {"arguments": " "}}]}])
+@interpreted
+def test_an_event_of_a_run_costs_little_more_than_one_of_a_message(delta: dict[str, Any]) -> None:
+    first = {"tool_calls": [{"index": 0, "id": "x", "function": {"name": "a", "arguments": ""}}]}
+    events = [{"choices": [{"index": 0, "delta": one}]} for one in (first, delta, delta)]
+    state, stream = feed_run(start_run(), StepStarted()), start_stream()
+    for event in events:
+        state, stream = feed_run(state, event), feed_stream(stream, event)
+    of_message = opcodes(lambda: feed_stream(stream, events[-1]))[0]
+    assert opcodes(lambda: feed_run(state, events[-1]))[0] <= 1.15 * of_message

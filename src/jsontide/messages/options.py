@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
@@ -51,6 +52,12 @@ _MEANT: Final = {
 
 Args_co = TypeVar("Args_co", covariant=True)
 NeedsApproval: TypeAlias = "bool | Callable[[CompleteCall], bool]"
+
+
+def is_asynchronous(function: object) -> bool:
+    """Return whether what a function returns must be awaited, or iterated asynchronously."""
+    functions = (function, getattr(type(function), "__call__", None))  # noqa: B004 - it may be asynchronous
+    return any(inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one) for one in functions)
 
 
 class Tool(Generic[Args_co]):
@@ -108,13 +115,18 @@ class Tool(Generic[Args_co]):
         self.function = function
         """What `run_tools` and agents call with complete and valid arguments; nothing else ever calls it."""
         self.needs_approval = needs_approval
-        """Whether a person must decide about each call, or a function of the call that says so; agents ask it."""
+        """Whether a person must decide about each call, or a function that says so of a call.
+
+        A function that raises, or returns anything but a bool, leaves the decision to the person.
+        """
         if stream_arguments is not None:
             check_switches(self, "stream_arguments")
         if function is not None and not callable(function):
             raise wrong_type("function", "callable or None", function)
         if not isinstance(needs_approval, bool) and not callable(needs_approval):
             raise wrong_type("needs_approval", "a bool or callable", needs_approval)
+        if is_asynchronous(needs_approval):
+            raise TypeError("needs_approval must not be asynchronous: it is asked in the middle of the loop")
         check_texts(self, "description")
 
     @staticmethod

@@ -1247,7 +1247,8 @@ class GeminiForm(Form):
         return [{"role": "model", "parts": parts}] if parts else []
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
-        parts = [{"functionResponse": _write_response(result)} for result in results]
+        """Return the results; a call without a name is left out of requests, and so is its result."""
+        parts = [{"functionResponse": _write_response(result)} for result in results if result.call.name]
         return [{"role": "user", "parts": parts}] if parts else []
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:

@@ -10,7 +10,7 @@ Where the server keeps the conversation, `previous_interaction_id` stands for th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
@@ -535,6 +535,10 @@ class InteractionsForm(Form):
             for step in _write_part(part, is_own=is_own):
                 _add(steps, step)
         return steps
+
+    def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
+        """Return the results; a call without a name is left out of requests, and so is its result."""
+        return [self.write_result(result) for result in results if result.call.name]
 
     def write_result(self, result: ToolResult) -> Item:
         call = result.call

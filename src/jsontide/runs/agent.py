@@ -1,6 +1,7 @@
 """A question and tools in, the growing run out: ask the model, run what it calls, send the results, until it answers.
 
-`ask` is the caller's function: it gets a `Request`, calls its own client, and returns what that streams.
+`ask` is the caller's function: it gets a `Request`, calls its own client, and returns what that streams; the agent
+closes it at the end.
 
 Rule: only what is complete and valid is run, once. A call is shown as running before it starts, so a run that was saved
 at any time never starts a call again; what a person must decide waits in the run.
@@ -12,6 +13,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import (
     AsyncGenerator,
+    AsyncIterable,
     AsyncIterator,
     Awaitable,
     Callable,
@@ -21,15 +23,18 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import aclosing, suppress
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 from uuid import uuid4
 
 from jsontide._check import check_count, check_seconds
 from jsontide._errors import JsontideError
-from jsontide._values import MISSING
-from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, Tool, ToolResult
-from jsontide.messages.options import check_names
+from jsontide._values import MISSING, Chunk
+from jsontide.messages import Message, MessageConfig, Outcome, Tool, ToolResult
+from jsontide.messages.options import check_names, to_plain
 from jsontide.providers import StreamState, to_request, tool_definitions
+from jsontide.providers.registry import is_whole
 from jsontide.providers.requests import find_form
 from jsontide.runs.run import (
     RUNNABLE,
@@ -42,12 +47,14 @@ from jsontide.runs.run import (
     feed_run,
     find_call,
     finish_run,
+    is_paused,
     show_message,
     start_run,
     stop_run,
 )
 from jsontide.runs.types import (
     PendingResult,
+    RunOutcome,
     Step,
     StepStarted,
     ToolFinished,
@@ -55,9 +62,9 @@ from jsontide.runs.types import (
     ToolStarted,
     ToolWaits,
 )
-from jsontide.streams import AsyncMessageStream, ReadingChoices
+from jsontide.streams import AsyncMessageStream, MessageStream, ReadingChoices
 from jsontide.streams.sources import check_async, check_plain
-from jsontide.streams.tools import arun_call, describe_error, end_call, find_functions, must_wait, prepare_call
+from jsontide.streams.tools import PreparedCall, arun_call, describe_error, end_call, find_functions, prepare_call
 from jsontide.streams.transport import is_transport
 
 if TYPE_CHECKING:
@@ -68,16 +75,16 @@ if TYPE_CHECKING:
 MAX_STEPS: Final = 8
 MAX_PAUSES: Final = 8
 """How many messages in a row a provider may leave unfinished on purpose."""
-_PAUSE: Final = "pause"
 _LOST: Final = "the program ended while the tool ran: it is not known whether it finished"
 _REFUSED: Final = "the call was not run: a person refused it"
 _MOST_USED: Final = 100_000
 _used: Final[OrderedDict[str, None]] = OrderedDict()
 """The decisions that were used in this process."""
+_using: Final = Lock()
 
 
 class UsedDecisionError(JsontideError):
-    """A decision about a call was used before: nothing was run."""
+    """Somebody went on from this saved run before: nothing was run."""
 
 
 class Request:
@@ -100,13 +107,11 @@ class Request:
         asked = self.conversation
         items: list[Any] = form.write_user(asked) if isinstance(asked, str) else list(asked)
         for step in self.run.steps:
-            if step.message.outcome is not Outcome.EMPTY:
-                items += to_request(step.message, provider)
-            results = [result for result in step.results if isinstance(result, ToolResult)]
-            items += to_request(results, provider)
-            feedback = "" if results or is_paused(step.message) else step.message.feedback()
-            if feedback:
-                items += form.write_user(feedback)
+            written = [] if step.message.outcome is Outcome.EMPTY else to_request(step.message, provider)
+            items += written
+            items += to_request([result for result in step.results if isinstance(result, ToolResult)], provider)
+            if written and is_retried(step):  # or the words of the user would follow those of the user
+                items += form.write_user(step.message.feedback())
         return items
 
     def tool_definitions(self, provider: str, *, strict: bool | None = None) -> list[Any]:
@@ -123,13 +128,13 @@ class AgentChoices(ReadingChoices, total=False):
     response_schema: object
     """What the answer must be."""
     max_steps: int
-    """How many messages the model may send, 8 unless it is set; pauses of a provider and retries do not count."""
+    """How many messages the model may send, by default 8; pauses of a provider and retries do not count."""
     stop_when: Callable[[Run[Any]], bool] | None
-    """Asked before each further step; if it returns true, the run ends with `LIMIT`."""
+    """Asked before each further step; if it returns true, the run ends: with `LIMIT` if there are results to send."""
     limit: int | None
     """How many calls may run at the same time."""
     timeout: float | None
-    """How many seconds a call may take; after that the model gets an error."""
+    """How many seconds a call may take; after that the model gets an error, and a plain function goes on unseen."""
     retries: int
     """How often an answer that does not fit its schema is asked for again, with its `feedback()`."""
     describe_error: Callable[[Exception], str]
@@ -137,12 +142,12 @@ class AgentChoices(ReadingChoices, total=False):
     run: Run[Any] | None
     """A saved run to go on with."""
     decisions: Mapping[str, bool | str]
-    """What a person decided about calls of that run, by their ids: `True`, `False`, or why not."""
+    """What a person decided about waiting calls of that run, by their ids: `True`, `False`, or why not."""
     claim: Callable[[str], object] | None
-    """Gets a text that names a decision; returns whether this is its first use, also as an awaitable.
+    """Gets a text that names the saved run and where it waits; returns whether nobody has gone on from there before.
 
-    Without it each decision is used once in this process. Several processes need one claim that they share, such as an
-    insert into a table with a unique key.
+    It may be asynchronous. Without it, that is remembered in this process. Several processes need one claim that they
+    share, such as an insert into a table with a unique key.
     """
 
 
@@ -153,8 +158,8 @@ Ask = Callable[[Request], object]
 def run_agent(ask: Ask, conversation: str | Sequence[object], **options: Unpack[AgentChoices]) -> AgentStream[Any]:
     """Yield the run each time it changed: ask the model, run the tools that it calls, ask again, until it answers.
 
-    `ask` gets a `Request` and returns what its client streams, or the bytes of the response; `conversation` is the
-    question, or a list of items as the provider takes them. Tools run in threads, at the same time.
+    `ask` gets a `Request` and returns what its client streams, or a whole answer; `conversation` is the question, or a
+    list of items as the provider takes them. Tools run at the same time, each plain function in a thread of its own.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -209,12 +214,21 @@ class _Agent:
         self.functions: Final = find_functions(self.tools, own["describe_error"])
         self.own: Final = own
         saved = own["run"]
-        self.state: RunState[Any] = start_run(config, id=uuid4().hex) if saved is None else continue_run(saved, config)
-        self.decisions: Final = _check_decisions(self.state.run, own["decisions"])
-        self.stream: AsyncMessageStream[Any] | None = None
+        self._state: RunState[Any] = start_run(config, id=uuid4().hex) if saved is None else continue_run(saved, config)
+        self._stopped: RunState[Any] | None = None
+        self.decisions: Final = _check_decisions(self.run, own["decisions"])
+        self.stream: AsyncMessageStream[Any] | MessageStream[Any] | None = None
         """The message that is being read."""
-        self.running: Final[dict[str, asyncio.Task[None]]] = {}
-        self.events: Final[asyncio.Queue[ToolProgress | ToolFinished | None]] = asyncio.Queue()
+        self.running: Final[set[asyncio.Task[Any]]] = set()
+        self.events: Final[asyncio.Queue[ToolProgress | asyncio.Task[ToolFinished] | None]] = asyncio.Queue()
+
+    @property
+    def state(self) -> RunState[Any]:
+        """Where the run stands.
+
+        Two threads may share an agent: the one that reads writes to `_state` alone, the one that stops to `_stopped`.
+        """
+        return self._state if self._stopped is None else self._stopped
 
     @property
     def run(self) -> Run[Any]:
@@ -222,36 +236,37 @@ class _Agent:
 
     def stop(self) -> None:
         """End the run here; calls that run may go on, and nothing waits for them."""
-        self.state = stop_run(self.state)
-        for task in self.running.values():
+        self._stopped = stop_run(self.state)
+
+    def wake(self) -> None:
+        """Let whoever waits in the event loop see that the run is over."""
+        for task in self.running:
             task.cancel()
         self.events.put_nowait(None)
 
     async def steps(self) -> AsyncGenerator[Run[Any]]:
-        """Yield the run each time it changed, until it has ended."""
+        """Yield the run each time it changed, until it has ended.
+
+        While `stream` is a `MessageStream`, whoever gets a run reads the message with `read` before going on.
+        """
         try:
             await self._take_decisions()
             while not self.run.is_over:
                 if any(isinstance(one, PendingResult) for one in self.run.results):
-                    async for run in self._run_calls():
-                        yield run
+                    async with aclosing(self._run_calls()) as runs:
+                        async for run in runs:
+                            yield run
                 if not self.run.is_over and not self._goes_on():
-                    self.state = finish_run(self.state)
+                    self._state = finish_run(self._state)
                     yield self.run
                 if not self.run.is_over:
-                    async for run in self._read_message():
-                        yield run
+                    async with aclosing(self._ask_and_read()) as runs:
+                        async for run in runs:
+                            yield run
         finally:
-            await self._clean_up()
-
-    async def _clean_up(self) -> None:
-        tasks = tuple(self.running.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self.stream is not None:
-            await self.stream.stop()
-        self.state = stop_run(self.state)
+            self.stop()
+            self.wake()
+            await asyncio.gather(*self.running, return_exceptions=True)
 
     def _goes_on(self) -> bool:
         """Return whether the model is asked again."""
@@ -260,50 +275,79 @@ class _Agent:
         if message is None:
             return True
         steps = run.steps
-        messages = [step.message for step in steps]
-        if is_paused(message):
-            return sum(map(is_paused, messages[-MAX_PAUSES - 1 :])) <= MAX_PAUSES
-        if message.outcome not in RUNNABLE or run.waiting:
-            return False
-        retries = sum(_is_retried(step) for step in steps)
-        if not run.results:
-            return message.outcome is Outcome.INVALID and bool(message.feedback()) and retries <= self.own["retries"]
-        counted = len(steps) - retries - sum(map(is_paused, messages))
+        paused = [is_paused(step.message) for step in steps]
+        retries = sum(map(is_retried, steps))
+        if paused[-1]:
+            wants_more = sum(paused[-MAX_PAUSES - 1 :]) <= MAX_PAUSES
+        elif message.outcome not in RUNNABLE or run.waiting:
+            wants_more = False
+        elif is_retried(steps[-1]):
+            wants_more = retries <= self.own["retries"]
+        else:
+            wants_more = bool(run.results) and len(steps) - retries - sum(paused) < self.own["max_steps"]
         stop_when = self.own["stop_when"]
-        return counted < self.own["max_steps"] and not (stop_when is not None and stop_when(run))
+        return wants_more and not (stop_when is not None and stop_when(run))
 
-    async def _read_message(self) -> AsyncGenerator[Run[Any]]:
+    async def _ask_and_read(self) -> AsyncGenerator[Run[Any]]:
         """Ask for the next message and read it; what fails before its stream begins fails the run."""
-        request = Request(self.conversation, self.run, self.tools)
         try:
-            asked = self.ask(request)
+            asked = self.ask(Request(self.conversation, self.run, self.tools))
             if isinstance(asked, Awaitable):
-                asked = await cast("Awaitable[object]", asked)
+                task = asyncio.ensure_future(cast("Awaitable[object]", asked))
+                self.running.add(task)
+                await asyncio.wait([task])
+                self.running.discard(task)
+                if self.run.is_over and (task.cancelled() or task.exception() is not None):
+                    return
+                asked = task.result()
         except Exception as error:
-            self.state = fail_run(self.state, error)
+            self._state = fail_run(self._state, error)
             if not is_transport(error):
                 raise
             yield self.run
             return
-        state = feed_run(self.state, StepStarted())
-        stream: AsyncMessageStream[Any] = AsyncMessageStream(self._source(asked), cast("StreamState", state.stream))
-        self.stream = stream
-        self.state = state
-        async for _ in stream:
-            if self.run.is_over:
-                return
-            self.state = show_message(self.state, stream.state)
+        state = feed_run(self._state, StepStarted())
+        stream = self._open(asked, cast("StreamState", state.stream))
+        if self.run.is_over:
+            closing = stream.stop()
+            if isinstance(closing, Awaitable):
+                await closing
+            return
+        self._state, self.stream = state, stream
+        if isinstance(stream, MessageStream):
             yield self.run
-        self.stream = None
-        if not self.run.is_over:
-            self.state = end_step(self.state, stream.message)
+            return
+        try:
+            async for _ in stream:
+                self._state = state = show_message(self._state, stream.state)
+                yield state.run
+        finally:
+            await stream.stop()
+        self._end_message(stream.message)
 
-    def _source(self, asked: object) -> AsyncIterator[object]:
-        if self.is_async:
-            check_async(asked, "ask must return an asynchronous stream", "run_agent")
-            return aiter(cast("AsyncIterator[object]", asked))
-        check_plain(asked, "ask must return a stream", "arun_agent")
-        return _as_async(cast("Iterable[object]", asked))
+    def _open(self, asked: object, start: StreamState) -> AsyncMessageStream[Any] | MessageStream[Any]:
+        """Return what reads a message from what `ask` returned; a whole answer is a stream of one event."""
+        is_one = isinstance(asked, Chunk) or is_whole(asked)
+        if not self.is_async:
+            if not is_one:
+                check_plain(asked, "ask must return a stream", "arun_agent")
+            return MessageStream((asked,) if is_one else cast("Iterable[object]", asked), start)
+        if is_one:
+            return AsyncMessageStream(_yield_one(asked), start)
+        check_async(asked, "ask must return an asynchronous stream", "run_agent")
+        return AsyncMessageStream(cast("AsyncIterable[object]", asked), start)
+
+    def read(self, stream: MessageStream[Any]) -> Generator[Run[Any]]:
+        """Read a message where no event loop runs, and yield the run each time it changed."""
+        with stream:
+            for _ in stream:
+                self._state = state = show_message(self._state, stream.state)
+                yield state.run
+        self._end_message(stream.message)
+
+    def _end_message(self, message: Message[Any]) -> None:
+        self.stream = None
+        self._state = end_step(self._state, message)
 
     async def _run_calls(self) -> AsyncGenerator[Run[Any]]:
         """Run the calls of the last message, as many at the same time as may be."""
@@ -312,74 +356,80 @@ class _Agent:
         most = self.own["limit"] or len(self.run.results)
         while (queue or self.running) and not self.run.is_over:
             starting = [queue.popleft() for _ in range(min(len(queue), most - len(self.running)))]
-            for call in starting:
-                self.state = feed_run(self.state, ToolStarted(_id_of(call)))
+            for prepared in starting:
+                self._state = feed_run(self._state, ToolStarted(_id_of(prepared.call)))
             if starting:
                 yield self.run  # whoever saves it knows what runs before it does
                 if self.run.is_over:
                     return
-            for call in starting:
-                self.running[_id_of(call)] = asyncio.create_task(self._run_call(call))
+            for prepared in starting:
+                task = asyncio.create_task(self._run_call(prepared))
+                self.running.add(task)
+                task.add_done_callback(self.events.put_nowait)
             event = await self.events.get()
             if event is None or self.run.is_over:
                 return
-            if isinstance(event, ToolFinished):
-                del self.running[event.call_id]
-            self.state = feed_run(self.state, event)
+            if isinstance(event, asyncio.Task):
+                self.running.discard(event)
+            self._state = feed_run(self._state, event.result() if isinstance(event, asyncio.Task) else event)
             yield self.run
 
-    def _decide(self) -> list[CompleteCall[Any]]:
+    def _decide(self) -> list[PreparedCall]:
         """Settle what cannot run, note what must wait, and return what can run."""
-        runnable: list[CompleteCall[Any]] = []
+        runnable: list[PreparedCall] = []
+        outcome = cast("Message[Any]", self.run.message).outcome
         for result in self.run.results:
             if not isinstance(result, PendingResult):
                 continue
             call = result.call
             call_id = _id_of(call)
-            if result.status == "waiting" and call_id not in self.decisions:
-                continue
-            message = cast("Message[Any]", self.run.message)
+            is_decided = call_id in self.decisions
+            prepared: PreparedCall | ToolResult
             if result.status == "running":
-                settled: ToolResult | None = ToolResult(call, error=_LOST, ran="unknown")
-            elif message.outcome not in RUNNABLE:
-                why = f"the call was not run because its message is {message.outcome.value}"
-                settled = ToolResult(call, error=why, ran="no")
+                prepared = ToolResult(call, error=_LOST, ran="unknown")
+            elif outcome not in RUNNABLE:
+                why = f"the call was not run because its message is {outcome.value}"
+                prepared = ToolResult(call, error=why, ran="no")
+            elif result.status == "waiting" and not is_decided:
+                continue
             else:
-                prepared = prepare_call(call, self.functions, is_approved=True)
-                settled = prepared if isinstance(prepared, ToolResult) else None
-            if settled is not None:
-                self.state = feed_run(self.state, ToolFinished(call_id, settled))
-            elif call_id not in self.decisions and must_wait(self.functions[call.name or ""], _complete(call)):
-                self.state = feed_run(self.state, ToolWaits(call_id))
+                prepared = prepare_call(call, self.functions)
+            if isinstance(prepared, ToolResult):
+                self._state = feed_run(self._state, ToolFinished(call_id, prepared))
+                continue
+            must_wait, reason = (False, None) if is_decided else prepared.must_wait()
+            if must_wait:
+                self._state = feed_run(self._state, ToolWaits(call_id, reason))
             else:
-                runnable.append(_complete(call))
+                runnable.append(prepared)
         return runnable
 
-    async def _run_call(self, call: CompleteCall[Any]) -> None:
-        call_id = _id_of(call)
+    async def _run_call(self, prepared: PreparedCall) -> ToolFinished:
+        call_id = _id_of(prepared.call)
         result = await arun_call(
-            call,
-            self.functions,
+            prepared,
             timeout=self.own["timeout"],
             describe_error=self.own["describe_error"],
-            is_approved=True,
-            on_progress=lambda value: self.events.put_nowait(ToolProgress(call_id, value)),
+            on_progress=lambda value: self.events.put_nowait(ToolProgress(call_id, _keep(value))),
             end=_end_call,
         )
-        self.events.put_nowait(ToolFinished(call_id, result))
+        return ToolFinished(call_id, result)
 
     async def _take_decisions(self) -> None:
-        """Use the decisions about a saved run: what was refused is settled, what was approved may run."""
+        """Go on from where the saved run waits: what was refused is settled, what was approved may run."""
+        if not self.decisions:
+            return
         run, claim = self.run, self.own["claim"] or _claim_here
+        claimed = claim(f"{run.id}/{len(run.steps)}/{len(run.waiting)}")
+        if not (await claimed if isinstance(claimed, Awaitable) else claimed):
+            raise UsedDecisionError(
+                "decisions about this run, as it was saved, were used before: nothing was run; load it anew"
+            )
         for call_id, decision in self.decisions.items():
-            claimed = claim(f"{run.id}/{call_id}")
-            if not (await claimed if isinstance(claimed, Awaitable) else claimed):
-                message = f"the decision about the call {call_id!r} was used before: nothing was run"
-                raise UsedDecisionError(message)
-            call = run.results[find_call(run, call_id)].call
             if decision is not True:
                 why = f"{_REFUSED}: {decision}" if decision else _REFUSED
-                self.state = feed_run(self.state, ToolFinished(call_id, ToolResult(call, error=why, ran="no")))
+                call = run.results[find_call(run, call_id)].call
+                self._state = feed_run(self._state, ToolFinished(call_id, ToolResult(call, error=why, ran="no")))
 
 
 class _Stream(Generic[Answer]):
@@ -419,7 +469,8 @@ class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
         """Stop asking and running, and return the run, which is cancelled unless it was over."""
         agent = self._agent
         agent.stop()
-        if agent.stream is not None:
+        agent.wake()
+        if isinstance(agent.stream, AsyncMessageStream):
             await agent.stream.stop()
         if not getattr(self._steps, "ag_running", False):  # or whoever waits for it sees the end
             await self._steps.aclose()
@@ -435,24 +486,26 @@ class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
 class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
     """An iterator of runs; leaving it as a context manager stops it, and the partial run stays.
 
-    Tools run in threads, and asynchronous ones in an event loop of its own, while the next run is waited for.
+    Tools run while the next run is waited for: each plain function in a thread, and what is asynchronous in an event
+    loop of the stream's own. Another thread may stop it.
     """
 
     def __init__(self, agent: _Agent) -> None:
         super().__init__(agent)
-        self._stream = AsyncAgentStream[Answer](agent)
-        self._runner: asyncio.Runner | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._runs = self._pull()
 
     def _pull(self) -> Generator[Run[Answer]]:
-        with asyncio.Runner() as self._runner:
-            while True:
-                try:
-                    run = self._runner.run(self._stream.__anext__())
-                except StopAsyncIteration:
-                    break
-                yield run
-        self._runner = None
+        _check_no_loop()
+        agent = self._agent
+        steps = agent.steps()
+        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+            loop = self._loop = runner.get_loop()  # its own `run` would keep Ctrl-C from what blocks in the loop
+            while (run := loop.run_until_complete(_next(steps))) is not None:
+                if isinstance(agent.stream, MessageStream):
+                    yield from agent.read(agent.stream)
+                else:
+                    yield run
 
     def __next__(self) -> Run[Answer]:
         return next(self._runs)
@@ -465,10 +518,16 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
 
     def stop(self) -> Run[Answer]:
         """Stop asking and running, and return the run, which is cancelled unless it was over."""
-        if self._runner is not None:
-            self._runner.run(self._stream.stop())
-        self._agent.stop()
-        self._runs.close()
+        agent = self._agent
+        agent.stop()
+        if getattr(self._runs, "gi_running", False):  # in another thread, which sees the end
+            if self._loop is not None:
+                with suppress(RuntimeError):  # it has ended meanwhile
+                    self._loop.call_soon_threadsafe(agent.wake)
+            if isinstance(agent.stream, MessageStream):
+                agent.stream.stop()
+        else:
+            self._runs.close()
         return self.run
 
     def __enter__(self) -> Self:
@@ -478,24 +537,34 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
         self.stop()
 
 
-def is_paused(message: Message[Any]) -> bool:
-    """Return whether the provider wants to be asked again with the message as it is."""
-    return message.finish_reason == _PAUSE
-
-
-def _is_retried(step: Step) -> bool:
-    return not step.results and step.message.outcome is Outcome.INVALID
+def is_retried(step: Step) -> bool:
+    """Return whether a message was to be sent again, with feedback."""
+    message = step.message
+    is_invalid = message.outcome is Outcome.INVALID and not is_paused(message)
+    return is_invalid and not message.tool_calls and bool(message.feedback())
 
 
 def _end_call(call: ToolCall, output: object) -> ToolResult:
     """Return the result of a call; of a tool that is a run, the model gets the answer or the text."""
-    if not isinstance(output, Run):
-        return end_call(call, output)
-    if output.outcome.value != Outcome.COMPLETE.value:
-        why = f": {output.error}" if output.error else ""
-        return ToolResult(call, error=f"the run is {output.outcome.value}{why}", nested=output)
-    answer = output.content if output.answer is MISSING else output.answer
-    return ToolResult(call, answer, nested=output)
+    nested = None
+    if isinstance(output, Run):
+        nested = output
+        if output.outcome is not RunOutcome.COMPLETE:
+            why = f": {output.error}" if output.error else ""
+            return ToolResult(call, error=f"the run is {output.outcome.value}{why}", nested=nested)
+        output = output.content if output.answer is MISSING else output.answer
+    result = end_call(call, output)
+    return result if result.error is not None else ToolResult(call, _keep(output), nested=nested)
+
+
+def _keep(value: object) -> object:
+    """Return a value that its owner cannot change later: plain JSON, if it has that form."""
+    if isinstance(value, Run):
+        return value
+    try:
+        return to_plain(value)
+    except Exception:  # noqa: BLE001 - what is no JSON may raise anything
+        return value
 
 
 def _check_decisions(run: Run[Any], decisions: object) -> dict[str, bool | str]:
@@ -504,6 +573,8 @@ def _check_decisions(run: Run[Any], decisions: object) -> dict[str, bool | str]:
             f"decisions must be a mapping from ids of calls to True, False or a reason, not {type(decisions).__name__}"
         )
         raise TypeError(message)
+    if decisions and run.id is None:
+        raise ValueError("decisions need a run with an id, so that they are used once")
     waiting = {result.call.id for result in run.waiting}
     for call_id, decision in decisions.items():
         if call_id not in waiting:
@@ -517,32 +588,33 @@ def _check_decisions(run: Run[Any], decisions: object) -> dict[str, bool | str]:
 
 def _claim_here(name: str) -> bool:
     """Return whether a decision is used for the first time in this process."""
-    if name in _used:
-        return False
-    _used[name] = None
-    while len(_used) > _MOST_USED:
-        _used.popitem(last=False)
+    with _using:
+        if name in _used:
+            return False
+        _used[name] = None
+        while len(_used) > _MOST_USED:
+            _used.popitem(last=False)
     return True
 
 
-async def _as_async(items: Iterable[object]) -> AsyncGenerator[object]:
-    """Yield what is pulled from a source that blocks: nothing else runs in this loop while a message is read."""
-    iterator = iter(items)
+async def _next(runs: AsyncIterator[Run[Any]]) -> Run[Any] | None:
+    return await anext(runs, None)
+
+
+async def _yield_one(item: object) -> AsyncGenerator[object]:
+    yield item
+
+
+def _check_no_loop() -> None:
     try:
-        for item in iterator:
-            yield item
-    finally:
-        for one in (iterator, items):
-            if callable(close := getattr(one, "close", None)):
-                close()
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError("run_agent cannot be used where an event loop runs: use arun_agent")
 
 
 def _id_of(call: ToolCall) -> str:
     return cast("str", call.id)  # every call of a run has one
-
-
-def _complete(call: ToolCall) -> CompleteCall[Any]:
-    return cast("CompleteCall[Any]", call)
 
 
 _DEFAULTS: Final[dict[str, Any]] = {

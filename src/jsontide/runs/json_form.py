@@ -36,19 +36,22 @@ def write_run(run: Run[Any]) -> dict[str, object]:
         "outcome": run.outcome.value,
         **{name: text for name, text in named.items() if text is not None},
         "steps": [
-            {"message": json.loads(step.message.to_json()), "results": list(map(_write_result, step.results))}
+            {
+                "message": json.loads(step.message.to_json()),
+                "results": [_write_result(result, type(run)) for result in step.results],
+            }
             for step in run.steps
         ],
     }
 
 
-def _write_result(result: Result) -> dict[str, object]:
+def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
     if isinstance(result, PendingResult):
         written: dict[str, object] = {"status": result.status}
         if result.reason is not None:
             written["reason"] = result.reason
-        if hasattr(result.progress, "to_json"):
-            written["nested"] = write_run(cast("Run[Any]", result.progress))
+        if isinstance(result.progress, kind):
+            written["nested"] = write_run(result.progress)
         elif result.progress is not MISSING:
             written["progress"] = _plain(result.progress)
         return written
@@ -59,8 +62,8 @@ def _write_result(result: Result) -> dict[str, object]:
         written["error"] = result.error
     if result.ran != "yes":
         written["ran"] = result.ran
-    if result.nested is not None:
-        written["nested"] = write_run(cast("Run[Any]", result.nested))
+    if isinstance(result.nested, kind):
+        written["nested"] = write_run(result.nested)
     return written
 
 

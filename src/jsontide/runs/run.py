@@ -36,10 +36,11 @@ from jsontide.schema import Partial
 Answer = TypeVar("Answer")
 RUNNABLE: Final = (Outcome.COMPLETE, Outcome.INVALID)
 """Outcomes of messages whose calls may get results; after any other, the run ends as the message did."""
+_PAUSE: Final = "pause"
 STOPPED_RUNNING: Final = "the run ended while the tool ran: it is not known whether it finished"
 STOPPED_BEFORE: Final = "the run ended before the call was run"
 _Call: TypeAlias = "CompleteCall[Any] | PartialCall"
-_Renamed: TypeAlias = "tuple[tuple[int, _Call | None, _Call], ...]"
+_Renamed: TypeAlias = "tuple[tuple[int, _Call, _Call], ...]"
 
 
 class Run(Generic[Answer]):
@@ -150,7 +151,7 @@ class Run(Generic[Answer]):
 class RunState(Generic[Answer]):
     """Where a run stands: the run, and what is needed to read on."""
 
-    __slots__ = ("config", "renamed", "run", "stream")
+    __slots__ = ("config", "renamed", "run", "stream", "taken")
 
     def __init__(
         self,
@@ -158,6 +159,7 @@ class RunState(Generic[Answer]):
         config: MessageConfig,
         stream: StreamState | None = None,
         renamed: _Renamed = (),
+        taken: frozenset[str | None] = frozenset(),
     ) -> None:
         self.run = run
         self.config = config
@@ -166,12 +168,14 @@ class RunState(Generic[Answer]):
         """The message that is being read; `None` between two of them."""
         self.renamed = renamed
         """Calls of the last message that got an id of the run: place, as it came, as it is shown."""
+        self.taken = taken
+        """The ids of the calls of the earlier messages."""
 
     def __copy__(self) -> RunState[Answer]:
         return self
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return RunState, (self.run, self.config, self.stream, self.renamed)
+        return RunState, (self.run, self.config, self.stream, self.renamed, self.taken)
 
     def __repr__(self) -> str:
         return f"<RunState {self.run!r}>"
@@ -185,11 +189,28 @@ def start_run(config: MessageConfig | None = None, *, id: str | None = None) -> 
 
 
 def continue_run(run: Run[Answer], config: MessageConfig | None = None) -> RunState[Answer]:
-    """Return the state of a run that was saved between two messages, to go on with it, whatever its outcome was."""
+    """Return the state of a saved run, to go on with it, whatever its outcome was.
+
+    A message that had not ended is left out: nothing of it has run, and the model is asked for it again.
+    """
     check_type("run", run, Run, "a Run")
+    state = start_run(config, id=run.id)
+    steps = run.steps
     if run.message is not None and run.message.outcome is Outcome.STREAMING:
-        raise ValueError("the last message of the run has not ended: go on with its RunState")
-    return RunState(Run(run.steps, id=run.id), MessageConfig() if config is None else config)
+        steps = run.steps[:-1]
+    for step in steps:
+        state = _take_step(state, step)
+    return state
+
+
+def _take_step(state: RunState[Answer], step: Step) -> RunState[Answer]:
+    """Return the state with a step that was saved; calls without results have not run."""
+    state = _start_step(state)
+    if not step.results:
+        return end_step(state, step.message)
+    if _give_ids(state, step.message)[1]:
+        _refuse("the calls of the run must have ids, each of its own")
+    return _between(state, state.run.advance(step.message, step.results))
 
 
 def feed_run(state: RunState[Answer], event: object) -> RunState[Answer]:
@@ -222,6 +243,8 @@ def finish_run(state: RunState[Answer]) -> RunState[Answer]:
     message = run.message
     if message is None:
         return _end(state, RunOutcome.EMPTY)
+    if is_paused(message):
+        return _end(_settle_all(state), RunOutcome.LIMIT)
     if not run.results or message.outcome not in RUNNABLE:
         return _end(_settle_all(state), RunOutcome(message.outcome.value))
     if run.waiting:
@@ -252,16 +275,21 @@ def fail_run(state: RunState[Answer], error: BaseException | str) -> RunState[An
 def show_message(state: RunState[Answer], stream: StreamState) -> RunState[Answer]:
     """Return the state with more of the message that is being read."""
     run, message, renamed = state.run, stream.message, state.renamed
-    if any(isinstance(part, CompleteCall | PartialCall) for part in message.parts):
+    if renamed or run.message is None or len(message.parts) != len(run.message.parts):  # or no call is new
         message, renamed = _give_ids(state, message)
-    return RunState(run.advance(message), state.config, stream, renamed)
+    return RunState(run.advance(message), state.config, stream, renamed, state.taken)
 
 
 def end_step(state: RunState[Answer], message: Message[Any]) -> RunState[Answer]:
     """Return the state with a message that has ended; its calls wait for their results."""
     run = state.run
     message, _ = _give_ids(state, message)
-    return RunState(run.advance(message, tuple(map(PendingResult, message.tool_calls))), state.config)
+    return _between(state, run.advance(message, tuple(map(PendingResult, message.tool_calls))))
+
+
+def is_paused(message: Message[Any]) -> bool:
+    """Return whether the provider wants to be asked again with the message as it is."""
+    return message.finish_reason == _PAUSE
 
 
 def find_call(run: Run[Any], call_id: str) -> int:
@@ -278,6 +306,11 @@ def _check_open(state: RunState[Answer]) -> None:
         _refuse(f"the run has ended: it is {state.run.outcome.value}; continue_run goes on with it")
 
 
+def _between(state: RunState[Answer], run: Run[Answer]) -> RunState[Answer]:
+    """Return the state of a run whose message has ended."""
+    return RunState(run, state.config, taken=state.taken)
+
+
 def _start_step(state: RunState[Answer]) -> RunState[Answer]:
     run = state.run
     if state.stream is not None:
@@ -285,7 +318,8 @@ def _start_step(state: RunState[Answer]) -> RunState[Answer]:
     if any(isinstance(one, PendingResult) for one in run.results):
         _refuse("a call of the message before has no result yet")
     stream = start_stream(state.config)
-    return RunState(run.advance(stream.message, (), run.steps), state.config, stream)
+    taken = state.taken.union([one.call.id for one in run.results])
+    return RunState(run.advance(stream.message, (), run.steps), state.config, stream, taken=taken)
 
 
 def _note(state: RunState[Answer], event: ToolWaits | ToolStarted | ToolProgress | ToolFinished) -> RunState[Answer]:
@@ -301,7 +335,7 @@ def _note(state: RunState[Answer], event: ToolWaits | ToolStarted | ToolProgress
         after = check_type("result", event.result, ToolResult, "a ToolResult")
         if after.call is not call:
             _refuse(f"the result is not of the call {event.call_id!r}")
-        if after.ran == "yes" and before.status != "running":
+        if after.ran != "no" and before.status != "running":
             _refuse(f"the call {event.call_id!r} cannot have run: it was not started")
     else:
         if not isinstance(call, CompleteCall):
@@ -317,12 +351,12 @@ def _note(state: RunState[Answer], event: ToolWaits | ToolStarted | ToolProgress
         else:
             after = PendingResult(call, "waiting", reason=event.reason)
     results = (*run.results[:at], after, *run.results[at + 1 :])
-    return RunState(run.advance(run.message, results), state.config)
+    return _between(state, run.advance(run.message, results))
 
 
 def _end(state: RunState[Answer], outcome: RunOutcome, error: str | None = None) -> RunState[Answer]:
     run = state.run
-    return RunState(Run(run.steps, outcome, run.id, error), state.config)
+    return _between(state, Run(run.steps, outcome, run.id, error))
 
 
 def _break_off(state: RunState[Answer], outcome: RunOutcome, error: str | None) -> RunState[Answer]:
@@ -341,7 +375,7 @@ def _settle_all(state: RunState[Answer]) -> RunState[Answer]:
     run = state.run
     if not any(isinstance(one, PendingResult) for one in run.results):
         return state
-    return RunState(run.advance(run.message, tuple(map(_settle, run.results))), state.config)
+    return _between(state, run.advance(run.message, tuple(map(_settle, run.results))))
 
 
 def _settle(result: Result) -> ToolResult:
@@ -358,22 +392,35 @@ def _give_ids(state: RunState[Answer], message: Message[Any]) -> tuple[Message[A
 
     A call keeps the id that it was first shown with.
     """
-    renamed: dict[int, tuple[_Call | None, _Call]] = {index: (given, shown) for index, given, shown in state.renamed}
-    taken = {call.id for step in state.run.earlier for call in step.message.tool_calls}
-    parts = list(message.parts)
-    for index, part in enumerate(parts):
+    renamed = {index: (given, shown) for index, given, shown in state.renamed}
+    parts: list[Any] | None = None
+    own: set[str | None] = set()
+    for index, part in enumerate(message.parts):
         if not isinstance(part, CompleteCall | PartialCall):
             continue
-        given, shown = renamed.get(index, (None, part))
-        if part is not given and (given is not None or part.id is None or part.id in taken):
-            made = f"call_{len(state.run.earlier) + 1}_{index}" if given is None else shown.id
-            shown = part.evolve(id=made)
+        shown: _Call = part
+        if index in renamed:
+            given, shown = renamed[index]
+            if part is not given:
+                shown = part.evolve(id=shown.id)
+        elif part.id is None or part.id in state.taken or part.id in own:
+            shown = part.evolve(id=_make_id(state, message, index, own))
+        own.add(shown.id)
+        if shown is not part:
             renamed[index] = part, shown
-        parts[index] = shown
-        taken.add(shown.id)
-    if not renamed:
+            parts = list(message.parts) if parts is None else parts
+            parts[index] = shown
+    if parts is None:
         return message, ()
     return message.evolve(parts=tuple(parts)), tuple((index, *pair) for index, pair in renamed.items())
+
+
+def _make_id(state: RunState[Answer], message: Message[Any], index: int, own: set[str | None]) -> str:
+    """Return an id that no other call has, for one that has none or that of another."""
+    made = f"call_{len(state.run.earlier) + 1}_{index}"
+    while made in state.taken or made in own or any(call.id == made for call in message.tool_calls):
+        made += "_"
+    return made
 
 
 def _refuse(why: str) -> NoReturn:

@@ -70,6 +70,11 @@ class Step:
     message: Message[Any]
     results: tuple[Result, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_type("message", self.message, Message, "a Message")
+        if self.results and [id(one.call) for one in self.results] != [id(call) for call in self.message.tool_calls]:
+            raise ValueError("results must be those of the calls of the message, in their order")
+
 
 @dataclass(frozen=True, slots=True)
 class StepStarted:

@@ -7,16 +7,18 @@ so does an exception of a tool, which is logged and kept on the result.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsontide._check import check_count, check_type
 from jsontide._values import MISSING
 from jsontide.messages import CompleteCall, Message, Tool, ToolResult
 from jsontide.messages.document import write_json
-from jsontide.messages.options import Ran, check_tools
+from jsontide.messages.options import Ran, check_tools, is_asynchronous
 from jsontide.schema import Status, from_json_ast
 from jsontide.tree import create_parser_state, finalize, parse_chunk
 
@@ -50,14 +52,12 @@ def run_tools(
     >>> [result.text for result in run_tools(message, [Tool.from_function(add)])]
     ['3']
     """
-    check_type("message", message, Message, "a Message")
-    by_name = find_functions(tools, describe_error)
-    for call in message.tool_calls:
-        tool = by_name.get(call.name or "")
-        if tool is not None and is_async(tool):
-            problem = f"the tool {tool.name!r} is asynchronous; arun_tools takes it"
+    prepared = _prepare(message, tools, describe_error)
+    for one in prepared:
+        if isinstance(one, PreparedCall) and one.is_async:
+            problem = f"the tool {one.tool.name!r} is asynchronous; arun_tools takes it"
             raise TypeError(problem)
-    return [_run(call, by_name, describe_error) for call in message.tool_calls]
+    return [_run(one, describe_error) if isinstance(one, PreparedCall) else one for one in prepared]
 
 
 async def arun_tools(
@@ -70,19 +70,21 @@ async def arun_tools(
 ) -> list[ToolResult]:
     """Do as `run_tools` does, with calls at the same time: `limit` at most, each for `timeout` seconds at most.
 
-    Functions that are not asynchronous run in threads. When the task is cancelled, so are all calls.
+    A function that is not asynchronous gets a thread of its own. When the task is cancelled, so are all calls, but for
+    such functions: nobody waits for them any more, and they go on.
     """
-    check_type("message", message, Message, "a Message")
-    by_name = find_functions(tools, describe_error)
+    prepared = _prepare(message, tools, describe_error)
     if limit is not None:
         check_count("limit", limit)
-    room = asyncio.Semaphore(limit or max(len(message.tool_calls), 1))
+    room = asyncio.Semaphore(limit or max(len(prepared), 1))
 
-    async def run(call: ToolCall) -> ToolResult:
+    async def run(one: PreparedCall | ToolResult) -> ToolResult:
+        if isinstance(one, ToolResult):
+            return one
         async with room:
-            return await arun_call(call, by_name, timeout=timeout, describe_error=describe_error)
+            return await arun_call(one, timeout=timeout, describe_error=describe_error)
 
-    tasks = [asyncio.ensure_future(run(call)) for call in message.tool_calls]
+    tasks = [asyncio.ensure_future(run(one)) for one in prepared]
     try:
         return await asyncio.gather(*tasks)
     except BaseException:  # cancelled, or what is not an exception of a tool
@@ -106,65 +108,128 @@ def find_functions(tools: Iterable[Tool[Any]], describe: object) -> dict[str, To
     return by_name
 
 
-def is_async(tool: Tool[Any]) -> bool:
-    function = tool.function
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+class PreparedCall:
+    """A complete call with the tool that it calls, and the arguments that the tool takes."""
+
+    __slots__ = ("_arguments", "call", "tool")
+
+    def __init__(self, call: CompleteCall[Any], tool: Tool[Any], arguments: object) -> None:
+        self.call: Final = call
+        self.tool: Final = tool
+        self._arguments: Final = arguments
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function must be called where an event loop runs."""
+        return is_asynchronous(self.tool.function)
+
+    def run(self) -> object:
+        return self.tool.call(self._arguments)
+
+    def must_wait(self) -> tuple[bool, str | None]:
+        """Return whether a person must approve the call, and why if it is not the tool that says so.
+
+        Whatever goes wrong with the question, the answer is yes.
+        """
+        needs_approval = self.tool.needs_approval
+        if isinstance(needs_approval, bool):
+            return needs_approval, None
+        try:
+            found = needs_approval(self.call)
+        except Exception as error:  # noqa: BLE001 - it decides whether something runs
+            _LOG.exception("needs_approval of the tool %r failed", self.tool.name)
+            return True, f"needs_approval failed: {describe_error(error)}"
+        if isinstance(found, bool):
+            return found, None
+        return True, f"needs_approval returned {type(found).__name__}, not a bool"
 
 
-def _run(call: ToolCall, tools: Mapping[str, Tool[Any]], describe: Callable[[Exception], str]) -> ToolResult:
-    prepared = prepare_call(call, tools)
-    if isinstance(prepared, ToolResult):
+def prepare_call(call: ToolCall, tools: Mapping[str, Tool[Any]]) -> PreparedCall | ToolResult:
+    """Return what can be run, or the result that says why nothing is."""
+    if not isinstance(call, CompleteCall):
+        why = f": {call.error.message}" if call.error else ""
+        return ToolResult(call, error=f"the call was not run because it is {call.status.value}{why}", ran="no")
+    tool = tools.get(call.name or "")
+    if tool is None:
+        return ToolResult(call, error=f"the call was not run: there is no tool called {call.name!r}", ran="no")
+    arguments, problem = _arguments(tool, call)
+    if problem:
+        why = f"the call was not run because its arguments are not valid: {problem}"
+        return ToolResult(call, error=why, ran="no")
+    return PreparedCall(call, tool, arguments)
+
+
+def _prepare(message: Message[Any], tools: Iterable[Tool[Any]], describe: object) -> list[PreparedCall | ToolResult]:
+    """Return what can be run of a message, and results for the rest; what is wrong is raised before anything runs."""
+    check_type("message", message, Message, "a Message")
+    by_name = find_functions(tools, describe)
+    return [_refuse_waiting(prepare_call(call, by_name)) for call in message.tool_calls]
+
+
+def _refuse_waiting(prepared: PreparedCall | ToolResult) -> PreparedCall | ToolResult:
+    if isinstance(prepared, ToolResult) or not prepared.must_wait()[0]:
         return prepared
+    return ToolResult(prepared.call, error="the call was not run: a person must approve it first", ran="no")
+
+
+def _run(prepared: PreparedCall, describe: Callable[[Exception], str]) -> ToolResult:
     try:
-        output = prepared()
+        output = prepared.run()
         if isinstance(output, Generator):
             output = next(reversed(tuple(output)), None)
+        return end_call(prepared.call, output)
     except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
-        return fail_call(call, error, describe(error))
-    return end_call(call, output)
+        return _fail(prepared.call, error, describe(error))
 
 
-async def arun_call(  # noqa: PLR0913 - all but two have defaults
-    call: ToolCall,
-    tools: Mapping[str, Tool[Any]],
+async def arun_call(
+    prepared: PreparedCall,
     *,
     timeout: float | None = None,  # noqa: ASYNC109 - it becomes a result
     describe_error: Callable[[Exception], str] = describe_error,
-    is_approved: bool = False,
     on_progress: Callable[[object], None] | None = None,
     end: Callable[[ToolCall, object], ToolResult] | None = None,
 ) -> ToolResult:
     """Return the result of one call, however it ends; `on_progress` gets each value that the tool yields.
 
-    `end` makes the result of an output.
+    `end` makes the result of an output. A function that is not asynchronous gets a thread of its own, in which it goes
+    on when nobody waits for it any more.
     """
-    prepared = prepare_call(call, tools, is_approved=is_approved)
-    if isinstance(prepared, ToolResult):
-        return prepared
+    call = prepared.call
     patience = asyncio.timeout(timeout)
+    thread = ThreadPoolExecutor(1, f"tool {call.name}")
     try:
         async with patience:
-            output = prepared() if is_async(tools[call.name or ""]) else await asyncio.to_thread(_call, prepared)
+            output = prepared.run() if prepared.is_async else await _run_in(thread, prepared.run)
             if isinstance(output, Awaitable):
                 output = await cast("Awaitable[object]", output)
             if isinstance(output, AsyncGenerator | Generator):
-                output = await _exhaust(output, on_progress)
+                output = await _exhaust(output, on_progress, thread)
+            return (end or end_call)(call, output)
     except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
         if isinstance(error, TimeoutError) and patience.expired():
-            return fail_call(call, error, f"the tool did not finish within {timeout} seconds", ran="unknown")
-        return fail_call(call, error, describe_error(error))
-    return (end or end_call)(call, output)
+            return _fail(call, error, f"the tool did not finish within {timeout} seconds", ran="unknown")
+        return _fail(call, error, describe_error(error))
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        return _fail(call, error, "the tool was cancelled", ran="unknown")
+    finally:
+        thread.shutdown(wait=False)
 
 
 async def _exhaust(
-    yielded: AsyncGenerator[object] | Generator[object], on_progress: Callable[[object], None] | None
+    yielded: AsyncGenerator[object] | Generator[object],
+    on_progress: Callable[[object], None] | None,
+    thread: ThreadPoolExecutor,
 ) -> object:
     """Return the last value of a tool that yields; each of them is progress."""
     last: object = None
     try:
         while True:
             if isinstance(yielded, Generator):
-                value = await asyncio.to_thread(next, yielded, MISSING)
+                value = await _run_in(thread, partial(next, yielded, MISSING))
             else:
                 value = await anext(yielded, MISSING)
             if value is MISSING:
@@ -175,13 +240,18 @@ async def _exhaust(
     finally:
         if isinstance(yielded, AsyncGenerator):
             await yielded.aclose()
-        elif not getattr(yielded, "gi_running", False):  # its thread goes on if the call was cancelled
-            yielded.close()
+        else:
+            thread.submit(yielded.close)  # after what runs there now
 
 
-def _call(prepared: Callable[[], object]) -> object:
+async def _run_in(thread: ThreadPoolExecutor, function: Callable[[], object]) -> object:
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(thread, copy_context().run, _call, function)
+
+
+def _call(function: Callable[[], object]) -> object:
     try:
-        return prepared()
+        return function()
     except StopIteration as error:  # it cannot be raised out of a thread into a task, which would wait for ever
         message = "the tool raised StopIteration"
         raise RuntimeError(message) from error
@@ -195,34 +265,9 @@ def end_call(call: ToolCall, output: object) -> ToolResult:
     return result
 
 
-def fail_call(call: ToolCall, error: Exception, text: str, ran: Ran = "yes") -> ToolResult:
+def _fail(call: ToolCall, error: BaseException, text: str, ran: Ran = "yes") -> ToolResult:
     _LOG.error("the tool %r failed", call.name, exc_info=error)
-    return ToolResult(call, error=text, exception=error, ran=ran)
-
-
-def must_wait(tool: Tool[Any], call: CompleteCall[Any]) -> bool:
-    """Return whether a person must approve a call."""
-    needs_approval = tool.needs_approval
-    return needs_approval if isinstance(needs_approval, bool) else bool(needs_approval(call))
-
-
-def prepare_call(
-    call: ToolCall, tools: Mapping[str, Tool[Any]], *, is_approved: bool = False
-) -> Callable[[], object] | ToolResult:
-    """Return what calls the tool, or the result that says why nothing does."""
-    if not isinstance(call, CompleteCall):
-        why = f": {call.error.message}" if call.error else ""
-        return ToolResult(call, error=f"the call was not run because it is {call.status.value}{why}", ran="no")
-    tool = tools.get(call.name or "")
-    if tool is None:
-        return ToolResult(call, error=f"the call was not run: there is no tool called {call.name!r}", ran="no")
-    if must_wait(tool, call) and not is_approved:
-        return ToolResult(call, error="the call was not run: a person must approve it first", ran="no")
-    arguments, problem = _arguments(tool, call)
-    if problem:
-        why = f"the call was not run because its arguments are not valid: {problem}"
-        return ToolResult(call, error=why, ran="no")
-    return lambda: tool.call(arguments)
+    return ToolResult(call, error=text, exception=error if isinstance(error, Exception) else None, ran=ran)
 
 
 def _arguments(tool: Tool[Any], call: CompleteCall[Any]) -> tuple[object, str]:
