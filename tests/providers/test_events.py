@@ -114,6 +114,11 @@ def test_it_is_read_as_if_it_came_alone_also_where_it_is_damaged(data: Any) -> N
     check_as_if_read_whole(texts)
 
 
+def calling(arguments: str) -> dict[str, Any]:
+    """What servers without ids of calls send: only the arguments show where another call begins."""
+    return chat({"tool_calls": [{"index": 0, "x": 1, "function": {"name": "f", "arguments": arguments}}]})
+
+
 def line(text: str, time: str) -> dict[str, Any]:
     return {"message": {"content": text}, "created_at": time, "done": False}
 
@@ -130,8 +135,20 @@ def line(text: str, time: str) -> dict[str, Any]:
         [line("ab", "x"), line("cd", "y"), line("ef", "2026-08-01T12:00:00Z")],
         [chat({"content": "ab"}) | {"usage": {"total_tokens": count}} for count in (1, 2, 0, 10, "3")],
         [chat({"content": text}) | {"usage": {"total_tokens": len(text)}} for text in ("a", "ab", "abc", "abcd")],
+        [calling(text) for text in (" ", '{"a"', ": 1}", '{"b": 2}', '{"c": 3}')],
     ],
-    ids=["compared", "not the piece", "other", "half a character", "control", "no text", "time", "only usage", "usage"],
+    ids=[
+        "compared",
+        "not the piece",
+        "other",
+        "half a character",
+        "control",
+        "no text",
+        "time",
+        "only usage",
+        "usage",
+        "begins another call",
+    ],
 )
 def test_an_event_that_seems_to_repeat_another_is_read_as_if_it_came_alone(sent: list[Any]) -> None:
     """The first event of a stream, which shows whose it is, is compared with none."""
