@@ -72,7 +72,7 @@ def test_threads_that_read_longer_texts_in_between_change_nothing(line: int) -> 
     texts[0].read()
     lines = 0
 
-    def stop(frame: FrameType, event: str, arg: object) -> Any:
+    def stop(frame: FrameType, event: str, _: object) -> Any:
         nonlocal lines
         if frame.f_code.co_name != "read":
             return None
