@@ -80,6 +80,7 @@ FRAMES: list[Any] = [
     chat({"content": None}) | {"usage": USAGE, "obfuscation": None, "é": None},
     chat({"tool_calls": [{"index": 0, "id": "c", "function": {"name": "f", "arguments": None}}]}),
     chat({"tool_calls": [{"index": None, "function": {"arguments": None}}]}),
+    chat({"tool_calls": [{"index": 0, "x": 1, "function": {"name": "f", "arguments": None}}]}),
     {"type": "content_block_delta", "index": None, "delta": {"type": "text_delta", "text": None}},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": None}},
     {"message": {"content": None}, "created_at": None, "done": False},
@@ -88,7 +89,8 @@ FRAMES: list[Any] = [
     {"type": "x", "n": None, "delta": {"text": None}, "again": {"text": None}},
 ]
 PIECES = st.one_of(
-    VALUES, st.sampled_from(["ab", "abc", 'a"b', "a\\b", "{}", '{"a": 1', "a\x7fb", "a\u2028b", "\ud83d", "\ude00"])
+    VALUES,
+    st.sampled_from(["ab", "abc", 'a"b', "a\\b", "{}", '{"a": 1', ": 1}", "a\x7fb", "a\u2028b", "\ud83d", "\ude00"]),
 )
 
 
