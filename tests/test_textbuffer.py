@@ -1,7 +1,11 @@
 import pickle
+import sys
 import tracemalloc
 from random import Random
+from types import FrameType
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +60,36 @@ def test_a_text_that_was_handed_out_never_changes(pieces: list[str], random: Ran
                 held.append((shown, expected))
     for shown, expected in held:
         assert shown == expected
+
+
+@pytest.mark.parametrize("line", range(1, 12))
+def test_threads_that_read_longer_texts_in_between_change_nothing(line: int) -> None:
+    """Python changes threads between any two lines; only pure Python can be stopped there."""
+    begin = "x" * 5_000
+    texts = [GrowingText(begin).append("a")]
+    for piece in "bcd":
+        texts.append(texts[-1].append(piece))
+    texts[0].read()
+    lines = 0
+
+    def stop(frame: FrameType, event: str, _: object) -> Any:
+        nonlocal lines
+        if frame.f_code.co_name != "read":
+            return None
+        lines += event == "line"
+        if lines == line and event == "line":
+            sys.settrace(None)
+            assert [text.read() for text in texts[2:]] == [f"{begin}abc", f"{begin}abcd"]
+        return stop
+
+    tracing = sys.gettrace()
+    sys.settrace(stop)
+    try:
+        shown = texts[1].read()
+    finally:
+        sys.settrace(tracing)
+    assert shown == f"{begin}ab"
+    assert [text.read() for text in texts] == [f"{begin}{'abcd'[:count]}" for count in range(1, 5)]
 
 
 def usual(size: int, pieces: int) -> int:

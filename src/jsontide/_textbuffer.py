@@ -43,6 +43,8 @@ class _Store:
             return text if size == done else text[:length]
         if length > _LONG:
             text, done = self._older
+            if done > size:  # another thread has read a longer text in between
+                return text[:length]
             self._older = newest
         text += self.data[done:size].decode("utf-8", "surrogatepass")
         self._newest = (text, size)

@@ -56,6 +56,8 @@ MENDED: dict[str, tuple[str, Any]] = {
     ),
     "a code point in braces, as JavaScript writes it": (r"{'a': '\u{1F600}\x22'}", {"a": '\U0001f600"'}),
     "prose with an object in braces, then the value": ('Use {a: "}"} so: {"b": 1}', {"b": 1}),
+    "a key as Python 2 writes it, after prose": ("Use {u'a': [u\"b\"]}", {"a": ["b"]}),
+    "an item as Python 2 writes it, after prose": ('Use [u"a", 1]', ["a", 1]),
     "prose in parentheses before the value": ('Here (see 1.) and (2) it is: {"b": 1}', {"b": 1}),
     "an opening mark in a key that begins with one": ('{“1“ ": “a b"}', {"1“ ": "a b"}),
     "a key that begins with two typographic marks": (
@@ -199,6 +201,7 @@ AMBIGUOUS: dict[str, str] = {
     "an object in a quoted scalar, before words": 'He wrote "so: {"a": 1} or so"',
     "two arrays in a quoted scalar": 'He wrote "so: [1, 2] or [2] or so"',
     "an object at the beginning of a quoted scalar": 'He wrote "{"a": 1} or so" here',
+    "a quotation mark after a fence that none has opened": '{"a": "b"}~~~\n"',
     "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',
 }
 

@@ -396,6 +396,8 @@ def object_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool, is_n
         i = skip_comments(text, i + 1, end)
     if i == end:
         return WAIT
+    if text[i] in "uU" and i + 1 == end:  # it may be the prefix of a string
+        return WAIT
     i = skip_prefix(text, i, end)
     char = text[i]
     if char == "}":
@@ -451,6 +453,8 @@ def array_begins(text: str, i: i64, end: i64, is_sure: bool, is_end: bool) -> i6
                 return YES if is_sure else NO
         i = skip_comments(text, i + 1, end)
     if i == end:
+        return WAIT
+    if text[i] in "uU" and i + 1 == end:  # it may be the prefix of a string
         return WAIT
     i = skip_prefix(text, i, end)
     char = text[i]

@@ -95,12 +95,15 @@ class Mender:
         """Return all that is known between two chunks; none of it changes in place."""
         kept = self.last_kept
         if kept is None:
-            of_outside = self._kept_outside
-            if of_outside is None:
-                of_outside = self._kept_outside = self.outside.kept()
-            kept = (self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside)
-            self.last_kept = kept  # in a step of its own: compiled, `kept = self.last_kept = ...` makes two tuples
+            kept = self.last_kept = self._gather()
         return kept
+
+    def _gather(self) -> Kept:
+        """Return the same, made anew; written in place, the compiler makes a tuple of it for each use."""
+        of_outside = self._kept_outside
+        if of_outside is None:
+            of_outside = self._kept_outside = self.outside.kept()
+        return self.buffer.kept(), self.value.kept(), self.strings.kept(), of_outside
 
     def feed(self, chunk: str) -> str:
         """Read a chunk; return what is certain of the strict text."""

@@ -628,8 +628,10 @@ class Outside:
         buffer = self.buffer
         text = buffer.text
         end = buffer.limit(i, n)
-        after = read_fence(text, i, end, buffer.is_end and end == n)
-        if after == UNDECIDED:
+        is_last = buffer.is_end and end == n
+        after = read_fence(text, i, end, is_last)
+        is_closing = self.found and not self.in_fence  # what none has opened, and a quotation mark may follow
+        if after == UNDECIDED or (is_closing and after == end and not is_last):
             return self._fail_late(i) if buffer.is_late(i, n) else buffer.wait(i)
         is_quoted = self.line_marks % 2 == 1 or buffer.before(i) == '"'
         if after == MISSING or (self.last_char != "\n" and (is_quoted or self.open_brackets)):

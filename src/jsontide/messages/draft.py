@@ -147,12 +147,14 @@ class CallDelta:
 class Note:
     """That an event adds a piece to a text or to a call, without the piece."""
 
-    __slots__ = ("delta", "key", "kind")
+    __slots__ = ("delta", "key", "kind", "place")
 
-    def __init__(self, kind: int, key: int, delta: CallDelta | None) -> None:
+    def __init__(self, kind: int, key: int, delta: CallDelta | None, place: int) -> None:
         self.kind: Final = kind
         self.key: Final = key
         self.delta: Final = delta
+        self.place: Final = place
+        """The index of the part."""
 
 
 class Draft:
@@ -172,6 +174,7 @@ class Draft:
         "_loss",
         "_notes",
         "_piece",
+        "_place",
         "_raw_reason",
         "_reason",
         "_rules",
@@ -200,6 +203,8 @@ class Draft:
         """Whether a call began or grew."""
         self._changes = 0
         """How often an entry was."""
+        self._place = -1
+        """The index of the last one."""
         self._notes = 0
         """How many pieces of texts and calls were added; the last of them is what follows."""
         self._kind = _TEXT
@@ -316,6 +321,7 @@ class Draft:
     def put(self, at: int, entry: Entry) -> None:
         """Replace the entry at an index, or add one at the end."""
         self._changes += 1
+        self._place = at
         if not self._has_new_entries:
             self.entries = self.entries[:]
             self._has_new_entries = True
@@ -473,13 +479,17 @@ class Draft:
         if self.entries[at].key == NO_KEY and isinstance(part, GrowingPart) and part.is_open:
             self.replace_part(at, part.close())
 
-    def add_again(self, note: Note, piece: str) -> None:
-        """Add a piece as the one was added of which the note is."""
+    def add_again(self, note: Note, piece: str) -> bool:
+        """Add a piece as the one was added of which the note is; return whether just the same part grew.
+
+        Otherwise what the event says beside the piece may be about another part, such as a call that begins with it.
+        """
         delta = note.delta
         if delta is None:
             self._grow(note.kind, note.key, piece)
         else:
             self.add_call(delta.with_arguments(piece))
+        return self._changes == 1 and self._place == note.place
 
     def find_note(self, piece: object) -> Note | None:
         """Return how this very piece was added, `None` unless that is all that an event brought, beside its usage."""
@@ -492,7 +502,7 @@ class Draft:
         if self.metadata is not message._metadata or self._loss is not self._before.loss or self._is_full:
             return None
         is_same = self.model is message.model and self.provider is message.provider and self.created is message.created
-        return Note(self._kind, self._key, self._delta) if is_same else None
+        return Note(self._kind, self._key, self._delta, self._place) if is_same else None
 
     def _grow(self, kind: int, key: int, piece: str) -> None:
         self._notes += 1

@@ -309,7 +309,8 @@ class StreamReader:
             for at, name in repeated.usage_at:
                 usage[name] = values[at]
             self._reader.read_usage(draft, usage)
-        draft.add_again(repeated.note, piece)
+        if not draft.add_again(repeated.note, piece):
+            return False
         self._state = draft.freeze()
         return True
 

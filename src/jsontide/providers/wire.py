@@ -1040,7 +1040,7 @@ class EventTemplate:
         self.paths: Final = paths
 
     def read(self, text: str) -> list[object] | None:
-        """Return the values in the text of an event, `None` if it differs in anything else."""
+        """Return the values in the text of an event, `None` if it differs in anything else or in a container."""
         common = self._common
         first = common[0]
         if not text.startswith(first):
@@ -1061,7 +1061,8 @@ class EventTemplate:
                     value, at = scan_json(text, at)
                 except (StopIteration, ValueError, RecursionError):
                     return None
-                if has_lone_surrogate(text[start:at]):
+                # How deep a value may be depends on what is around it.
+                if isinstance(value, (dict, list)) or has_lone_surrogate(text[start:at]):
                     return None
             end = at + len(common[place])
             if text[at:end] != common[place]:
