@@ -201,7 +201,7 @@ class TestCalls:
         call = start(1, type="tool_use", id="t", name="weather", input={"city": "Rome"})
         message = last(call, end("pause_turn"))
         assert (message.outcome, runnable(message)) == (Outcome.TRUNCATED, [])
-        assert (message.finish_reason, message.raw_finish_reason) == ("pause", "pause_turn")
+        assert (message.finish_reason, message.raw_finish_reason) == ("pause_turn", "pause_turn")
 
     def test_blocks_of_a_kind_that_nobody_knows_are_nobody_elses_to_run(self) -> None:
         block = start(0, type="advisor_call", id="x", name="ask", input={})

@@ -75,7 +75,6 @@ _REASONS: Final = {
     "max_tokens": "length",
     "model_context_window_exceeded": "length",
     "compaction": "pause",
-    "pause_turn": "pause",
 }
 _EVENT_TYPES: Final = ("message_start", "message_delta", "message_stop")
 _REPEATING_TYPES: Final = frozenset(

@@ -36,7 +36,8 @@ from jsontide.schema import Partial
 Answer = TypeVar("Answer")
 RUNNABLE: Final = (Outcome.COMPLETE, Outcome.INVALID)
 """Outcomes of messages whose calls may get results; after any other, the run ends as the message did."""
-_PAUSE: Final = "pause"
+_PAUSES: Final = ("pause", "pause_turn")
+"""The finish reasons of a message that the provider goes on with when it is sent back."""
 STOPPED_RUNNING: Final = "the run ended while the tool ran: it is not known whether it finished"
 STOPPED_BEFORE: Final = "the run ended before the call was run"
 _Call: TypeAlias = "CompleteCall[Any] | PartialCall"
@@ -289,7 +290,7 @@ def end_step(state: RunState[Answer], message: Message[Any]) -> RunState[Answer]
 
 def is_paused(message: Message[Any]) -> bool:
     """Return whether the provider wants to be asked again with the message as it is."""
-    return message.finish_reason == _PAUSE
+    return message.finish_reason in _PAUSES
 
 
 def find_call(run: Run[Any], call_id: str) -> int:
