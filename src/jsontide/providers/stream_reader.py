@@ -187,7 +187,7 @@ def find_repeated(
         return None
     if count_at >= 0:
         number = value_at(event, template.paths[count_at])
-        if type(number) is not int:
+        if type(number) is not int or number < 0:
             return None
         reader = reader.count(draft, number)  # what it shows is noted already: the draft stays as it is
     return None if reader != after else RepeatedEvent(template, note, piece_at, count_at, usage, usage_at)
