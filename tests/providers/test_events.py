@@ -236,10 +236,14 @@ def test_the_numbers_of_events_that_repeat_another_are_followed(
 def test_where_no_part_has_the_place_the_id_of_the_item_says_which_one_it_is() -> None:
     items = [{"id": name, "type": "message", "role": "assistant", "content": []} for name in "ab"]
     begun = [{"type": "response.output_item.added", "output_index": at, "item": item} for at, item in enumerate(items)]
-    first = {"type": "response.output_text.delta", "content_index": 0, "delta": "xy"}
-    sent = [first | {"item_id": name, "output_index": at} for at, name in enumerate("ab")]
-    sent += [
-        first | {"item_id": name, "output_index": 7, "delta": name * (2 + at % 3)} for at, name in enumerate("abab" * 4)
+    text = {"content_index": 0, "part": {"type": "output_text", "text": "xy"}}
+    begun += [
+        {"type": "response.content_part.added", "item_id": name, "output_index": at, **text}
+        for at, name in enumerate("ab")
+    ]
+    sent = [
+        RESPONSES_TEXT | {"item_id": name, "output_index": 7, "delta": name * (2 + at % 3)}
+        for at, name in enumerate("abab" * 4)
     ]
     check_as_if_read_whole([json.dumps(event) for event in (*begun, *sent)])
 
