@@ -5,12 +5,14 @@ which are always read whole, what a message must be.
 """
 
 import json
+import pickle
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jsontide.messages import Usage
 from jsontide.messages.draft import NO_INDEX
 from jsontide.providers import feed_stream, finish_stream, start_stream
 from jsontide.providers.stream_reader import StreamReader
@@ -189,6 +191,31 @@ def test_an_event_that_seems_to_repeat_another_is_read_as_if_it_came_alone(sent:
     """The first event of a stream, which shows whose it is, is compared with none."""
     first = sent[0]
     check_as_if_read_whole([json.dumps(event, ensure_ascii=False).replace("~", "\x01") for event in (first, *sent)])
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_what_a_message_cost_is_the_same_whenever_it_is_asked_for(look: Any) -> None:
+    """Details that all events have are of each message by themselves."""
+    sent = gemini([1, 2, 3, 4, 5, 6, 7], promptTokensDetails=[{"modality": "TEXT", "tokenCount": 1}])
+    reader, messages = StreamReader(start_stream()), []
+    for event in sent:
+        reader.feed(f"data: {json.dumps(event)}\n\n")
+        message = reader.next_message()
+        assert message is not None
+        messages.append(message)
+        assert not look or message.usage is not None
+    for message, event in zip(messages, sent, strict=True):
+        copy = pickle.loads(pickle.dumps(message))
+        assert message.usage is not None
+        assert message.usage is message.usage
+        assert message.usage == Usage(
+            total_tokens=event["usageMetadata"]["totalTokenCount"], raw=event["usageMetadata"]
+        )
+        assert copy == message
+        assert copy.usage == message.usage
+        assert json.loads(message.to_json())["usage"]["raw"] == event["usageMetadata"]
+        assert message.evolve(id="b").usage == message.usage
+        spoil(message.usage.raw)
 
 
 CALL = {"id": "fc", "type": "function_call", "call_id": "c", "name": "f", "arguments": "", "status": "in_progress"}
