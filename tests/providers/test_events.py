@@ -205,15 +205,14 @@ def test_what_a_message_cost_is_the_same_whenever_it_is_asked_for(look: Any) -> 
         messages.append(message)
         assert not look or message.usage is not None
     for message, event in zip(messages, sent, strict=True):
-        copy = pickle.loads(pickle.dumps(message))
+        said = event["usageMetadata"]
+        copy = pickle.loads(pickle.dumps(message))  # noqa: S301
         assert message.usage is not None
         assert message.usage is message.usage
-        assert message.usage == Usage(
-            total_tokens=event["usageMetadata"]["totalTokenCount"], raw=event["usageMetadata"]
-        )
+        assert message.usage == Usage(total_tokens=said["totalTokenCount"], raw=said)
         assert copy == message
         assert copy.usage == message.usage
-        assert json.loads(message.to_json())["usage"]["raw"] == event["usageMetadata"]
+        assert json.loads(message.to_json())["usage"]["raw"] == said
         assert message.evolve(id="b").usage == message.usage
         spoil(message.usage.raw)
 
