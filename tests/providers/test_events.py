@@ -5,12 +5,15 @@ which are always read whole, what a message must be.
 """
 
 import json
+import pickle
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from jsontide.messages import Usage
+from jsontide.messages.draft import NO_INDEX
 from jsontide.providers import feed_stream, finish_stream, start_stream
 from jsontide.providers.stream_reader import StreamReader
 from jsontide.providers.wire import find_template
@@ -53,10 +56,10 @@ def check_as_if_read_whole(texts: list[str]) -> None:
     """Each event is the only one of its stream that is given as text, so that none is alike to another."""
     whole, together = start_stream(), StreamReader(start_stream())
     for text in texts:
+        before = whole.message
         whole = feed_stream(whole, f"data: {text}\n\n")
         together.feed(f"data: {text}\n\n")
-        while together.next_message() is not None:
-            pass
+        assert (together.next_message() is None) is (whole.message is before)
         state = together.state
         assert state.message == whole.message
         assert repr(state.message.metadata) == repr(whole.message.metadata)
@@ -71,6 +74,22 @@ def chat(delta: Any, **said: Any) -> dict[str, Any]:
 
 USAGE = {"prompt_tokens": 3, "completion_tokens": None, "total_tokens": None}
 GEMINI = {"candidates": [{"content": {"parts": [{"text": None}]}}], "usageMetadata": {"totalTokenCount": None, "x": 1}}
+RESPONSES_TEXT = {
+    "type": "response.output_text.delta",
+    "sequence_number": None,
+    "item_id": None,
+    "output_index": 0,
+    "content_index": 0,
+    "delta": None,
+    "obfuscation": None,
+}
+RESPONSES_CALL = {
+    "type": "response.function_call_arguments.delta",
+    "sequence_number": None,
+    "item_id": "fc",
+    "output_index": 0,
+    "delta": None,
+}
 FRAMES: list[Any] = [
     chat({"content": None}, n=None),
     chat({"content": None}, text="a"),
@@ -86,6 +105,11 @@ FRAMES: list[Any] = [
     {"message": {"content": None}, "created_at": None, "done": False},
     {"message": {"content": "ab"}, "response": None, "model": "m", "created_at": None, "done": False},
     GEMINI,
+    RESPONSES_TEXT,
+    RESPONSES_TEXT | {"logprobs": [1]},
+    RESPONSES_CALL,
+    RESPONSES_CALL | {"sequence_number": 1},
+    RESPONSES_CALL | {"output_index": 1, "sequence_number": None},
     {"type": "x", "n": None, "delta": {"text": None}, "again": {"text": None}},
 ]
 PIECES = st.one_of(
@@ -121,6 +145,18 @@ def calling(arguments: str) -> dict[str, Any]:
     return chat({"tool_calls": [{"index": 0, "x": 1, "function": {"name": "f", "arguments": arguments}}]})
 
 
+def gemini(counts: list[Any], **said: Any) -> list[Any]:
+    """Responses with such a usage; the text is another one in each."""
+    texts = ["ab", "cd", "ef", "gh", "ij", "kl", "mn", "op", "qr"]
+    return [
+        {
+            "candidates": [{"content": {"parts": [{"text": text}]}}],
+            "usageMetadata": {"totalTokenCount": count, **said},
+        }
+        for text, count in zip(texts, counts, strict=False)
+    ]
+
+
 def line(text: str, time: str) -> dict[str, Any]:
     return {"message": {"content": text}, "created_at": time, "done": False}
 
@@ -138,6 +174,10 @@ def line(text: str, time: str) -> dict[str, Any]:
         [chat({"content": "ab"}) | {"usage": {"total_tokens": count}} for count in (1, 2, 0, 10, "3")],
         [chat({"content": text}) | {"usage": {"total_tokens": len(text)}} for text in ("a", "ab", "abc", "abcd")],
         [calling(text) for text in (" ", '{"a"', ": 1}", '{"b": 2}', '{"c": 3}')],
+        [chat({"content": text, "images": [{"image_url": {"url": "data:,x"}}]}) for text in ("ab", "cd", "ef", "gh")],
+        [chat({"content": "ab"}) | {"usage": {"total_tokens": count}} for count in (1, 2, 3, 3.0, None, 4, True, 5)],
+        gemini([1, 2, 3, None, 4, "5", 6, 6, 7]),
+        [event | {"usageMetadata": {"x": at}} for at, event in enumerate(gemini([1, 2, 3, 4, 5, 6]))],
     ],
     ids=[
         "compared",
@@ -150,12 +190,97 @@ def line(text: str, time: str) -> dict[str, Any]:
         "only usage",
         "usage",
         "begins another call",
+        "a part in each",
+        "odd usage",
+        "usage of Gemini",
+        "no usage of Gemini",
     ],
 )
 def test_an_event_that_seems_to_repeat_another_is_read_as_if_it_came_alone(sent: list[Any]) -> None:
     """The first event of a stream, which shows whose it is, is compared with none."""
     first = sent[0]
     check_as_if_read_whole([json.dumps(event, ensure_ascii=False).replace("~", "\x01") for event in (first, *sent)])
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_what_a_message_cost_is_the_same_whenever_it_is_asked_for(look: Any) -> None:
+    """Details that all events have are of each message by themselves."""
+    sent = gemini([1, 2, 3, 4, 5, 6, 7], promptTokensDetails=[{"modality": "TEXT", "tokenCount": 1}])
+    reader, messages = StreamReader(start_stream()), []
+    for event in sent:
+        reader.feed(f"data: {json.dumps(event)}\n\n")
+        message = reader.next_message()
+        assert message is not None
+        messages.append(message)
+        assert not look or message.usage is not None
+    for message, event in zip(messages, sent, strict=True):
+        said = event["usageMetadata"]
+        copy = pickle.loads(pickle.dumps(message))  # noqa: S301
+        assert message.usage is not None
+        assert message.usage is message.usage
+        assert message.usage == Usage(total_tokens=said["totalTokenCount"], raw=said)
+        assert copy == message
+        assert copy.usage == message.usage
+        assert json.loads(message.to_json())["usage"]["raw"] == said
+        assert message.evolve(id="b").usage == message.usage
+        spoil(message.usage.raw)
+
+
+CALL = {"id": "fc", "type": "function_call", "call_id": "c", "name": "f", "arguments": "", "status": "in_progress"}
+BEGUN = [
+    {"type": "response.created", "sequence_number": 0, "response": {"id": "r", "output": []}},
+    {"type": "response.output_item.added", "sequence_number": 1, "output_index": 0, "item": CALL},
+]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "is_lost"),
+    [
+        ([10, 11, 12], False),
+        ([10, 12, 13], True),
+        ([11, 10, 12], True),
+        ([10, 10, 11], True),
+        (["10", 11, 12], False),
+        ([10.0, 11, 12], False),
+        ([10, None, 11], False),
+        ([True, 11, 12], True),
+        ([-10, 10, 11], True),
+        ([NO_INDEX, 10, 11], False),
+    ],
+)
+@pytest.mark.parametrize("says_text", [False, True])
+def test_the_numbers_of_events_that_repeat_another_are_followed(
+    *, numbers: list[Any], is_lost: bool, says_text: bool
+) -> None:
+    """A number that is missing may be that of more arguments of the call that is open."""
+    frame = RESPONSES_TEXT | {"output_index": 1} if says_text else RESPONSES_CALL
+    sent = [
+        frame | {"sequence_number": number, "delta": " " * (2 + at % 2), "item_id": f"i{at}"}
+        for at, number in enumerate([*range(2, 10), *numbers])
+    ]
+    texts = [json.dumps(event) for event in (*BEGUN, *sent)]
+    check_as_if_read_whole(texts)
+    state = StreamReader(start_stream())
+    for text in texts:
+        state.feed(f"data: {text}\n\n")
+    while state.next_message() is not None:
+        pass
+    assert bool(state.state.errors) is is_lost
+
+
+def test_where_no_part_has_the_place_the_id_of_the_item_says_which_one_it_is() -> None:
+    items = [{"id": name, "type": "message", "role": "assistant", "content": []} for name in "ab"]
+    begun = [{"type": "response.output_item.added", "output_index": at, "item": item} for at, item in enumerate(items)]
+    text = {"content_index": 0, "part": {"type": "output_text", "text": "xy"}}
+    begun += [
+        {"type": "response.content_part.added", "item_id": name, "output_index": at, **text}
+        for at, name in enumerate("ab")
+    ]
+    sent = [
+        RESPONSES_TEXT | {"item_id": name, "output_index": 7, "delta": name * (2 + at % 3)}
+        for at, name in enumerate("abab" * 4)
+    ]
+    check_as_if_read_whole([json.dumps(event) for event in (*begun, *sent)])
 
 
 def values_at(event: Any, paths: list[Any]) -> list[Any]:

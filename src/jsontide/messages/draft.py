@@ -38,7 +38,7 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document, ReadingRules, write_json
 from jsontide.messages.ending import Ending, end_message, leaves_to_run, more_severe, normalize
-from jsontide.messages.message import Message
+from jsontide.messages.message import LateUsage, Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
 from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entry, MessageState
@@ -178,6 +178,7 @@ class Draft:
         "_raw_reason",
         "_reason",
         "_rules",
+        "_usage",
         "choice",
         "created",
         "entries",
@@ -187,7 +188,6 @@ class Draft:
         "model",
         "provider",
         "role",
-        "usage",
     )
 
     def __init__(self, before: MessageState, rules: ReadingRules) -> None:
@@ -223,7 +223,7 @@ class Draft:
         self.provider: str | None = message.provider
         self.created: object = message.created
         self.role: str | None = None
-        self.usage: Usage | None = message.usage
+        self._usage: Usage | LateUsage | None = message._usage
         self.metadata: dict[str, object] | None = message._metadata
         self.error: ErrorDetail | None = None
 
@@ -254,11 +254,22 @@ class Draft:
             self.role = role
             self._has_new_fields = self._has_new_fields or role != self._before.newest.role
 
+    @property
+    def usage(self) -> Usage | None:
+        """The usage so far."""
+        usage = self._usage
+        return usage.read() if isinstance(usage, LateUsage) else usage
+
     def set_usage(self, usage: Usage | None) -> None:
         """Set the usage so far; the last one counts."""
         if usage is not None and usage != self.usage:
-            self.usage = usage
+            self._usage = usage
             self._has_new_fields = True
+
+    def replace_usage(self, usage: LateUsage) -> None:
+        """Set a usage that is not equal to the last one."""
+        self._usage = usage
+        self._has_new_fields = True
 
     def set_metadata(self, name: str, value: JsonValue) -> None:
         """Keep something that no field holds; the last value counts."""
@@ -598,7 +609,7 @@ class Draft:
             message.outcome,
             finish_reason,
             raw_reason,
-            self.usage,
+            self._usage,
             self.id,
             self.model,
             self.provider,

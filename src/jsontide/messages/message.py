@@ -74,6 +74,24 @@ class FinalAnswer:
         return FinalAnswer, (pack(self.model), pack(self.value), self.repairs, self.is_text)
 
 
+class LateUsage:
+    """What a message cost, made when it is asked for: where each event says it, most are replaced before."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: Usage | None = None
+
+    def make(self) -> Usage:
+        """Return the usage; it is called once."""
+        raise NotImplementedError
+
+    def read(self) -> Usage:
+        if self._made is None:
+            self._made = self.make()
+        return self._made
+
+
 class Message(Record):
     """A model's message so far; it never changes."""
 
@@ -81,6 +99,7 @@ class Message(Record):
         "_answer",
         "_metadata",
         "_repairs",
+        "_usage",
         "created",
         "errors",
         "finish_reason",
@@ -91,7 +110,6 @@ class Message(Record):
         "provider",
         "raw_finish_reason",
         "role",
-        "usage",
     )
 
     FIELDS: ClassVar[tuple[str, ...]] = (
@@ -109,7 +127,12 @@ class Message(Record):
         "metadata",
         "repairs",
     )
-    KEPT: ClassVar[dict[str, str]] = {"metadata": "_metadata", "repairs": "_repairs", "answer": "_answer"}
+    KEPT: ClassVar[dict[str, str]] = {
+        "usage": "_usage",
+        "metadata": "_metadata",
+        "repairs": "_repairs",
+        "answer": "_answer",
+    }
 
     def __init__(
         self,
@@ -117,7 +140,7 @@ class Message(Record):
         outcome: Outcome = Outcome.STREAMING,
         finish_reason: str | None = None,
         raw_finish_reason: str | None = None,
-        usage: Usage | None = None,
+        usage: Usage | LateUsage | None = None,
         id: str | None = None,  # noqa: A002 - what everybody calls it
         model: str | None = None,
         provider: str | None = None,
@@ -139,8 +162,7 @@ class Message(Record):
         """
         self.raw_finish_reason: Final = raw_finish_reason
         """The same in the provider's words."""
-        self.usage: Final = usage
-        """What it cost; `None` until the provider reports it."""
+        self._usage: Final = usage
         self.id: Final = id
         self.model: Final = model
         """The model that answered, in the provider's words."""
@@ -154,6 +176,12 @@ class Message(Record):
         self._metadata: Final = metadata
         self._repairs: Final = repairs
         self._answer: Final = answer
+
+    @property
+    def usage(self) -> Usage | None:
+        """What it cost; `None` until the provider reports it."""
+        usage = self._usage
+        return usage.read() if isinstance(usage, LateUsage) else usage
 
     @property
     def repairs(self) -> tuple[Repair, ...]:

@@ -42,9 +42,11 @@ ANYTHING: Final = 0
 PIECE: Final = 1
 """More of a text or of arguments, which is added, if it is a text and not empty, whatever it says."""
 IN_USAGE: Final = 2
-"""A field of the usage, which is read for itself."""
+"""A field of the usage; the last usage counts, if this field is a number."""
 SILENT: Final = 3
 """A value that says nothing."""
+COUNTER: Final = 4
+"""The number of the event, of which the reader is told."""
 
 
 class Reader(Value):
@@ -78,14 +80,18 @@ class Reader(Value):
         raise NotImplementedError
 
     def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
-        """Return what a value is for the reader: `PIECE`, `IN_USAGE`, `SILENT`, or `ANYTHING`.
+        """Return what a value is for the reader: `PIECE`, `IN_USAGE`, `SILENT`, `COUNTER`, or `ANYTHING`.
 
         It is asked of a value that is another one in the next event, while all else in that event is the same.
         """
         return ANYTHING
 
-    def read_usage(self, draft: Draft, usage: object) -> None:
-        """Note what the field says in which values are `IN_USAGE`."""
+    def make_usage(self, usage: dict[str, Any]) -> Usage:
+        """Return what the field says in which values are `IN_USAGE`."""
+        raise NotImplementedError
+
+    def count(self, draft: Draft, number: int) -> Reader:
+        """Note what the number of an event shows, and return the reader that knows it."""
         raise NotImplementedError
 
 

@@ -44,7 +44,7 @@ from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, to_plain
 from jsontide.messages.parts import File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.record import Value
-from jsontide.messages.types import Citation
+from jsontide.messages.types import Citation, Usage
 from jsontide.providers.base import (
     ANYTHING,
     IN_USAGE,
@@ -620,8 +620,12 @@ def read_usage(draft: Draft, usage: object) -> None:
     if known is not None and known.raw == usage:
         return
     raw = as_dict(plain_camel(usage))
-    if known is None or any([count_of(raw, name) is not None for name in _TOTAL_FIELDS]):
+    if known is None or _has_totals(raw):
         draft.set_usage(_USAGE.read(raw, raw))
+
+
+def _has_totals(usage: dict[str, Any]) -> bool:
+    return any([count_of(usage, name) is not None for name in _TOTAL_FIELDS])
 
 
 GROUNDING: Final = "groundingMetadata"
@@ -938,10 +942,12 @@ class GeminiReader(Reader):
     def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
         if path == _PIECE:
             return PIECE
-        return IN_USAGE if path[0] == "usageMetadata" and len(path) == 2 else ANYTHING
+        is_usage = path[0] == "usageMetadata" and len(path) == 2 and _has_totals(event["usageMetadata"])
+        return IN_USAGE if is_usage else ANYTHING
 
-    def read_usage(self, draft: Draft, usage: object) -> None:
-        read_usage(draft, usage)
+    def make_usage(self, usage: dict[str, Any]) -> Usage:
+        raw = as_dict(plain_camel(usage))
+        return _USAGE.read(raw, raw)
 
 
 def _find_candidate(draft: Draft, candidates: list[object]) -> dict[str, Any] | None:

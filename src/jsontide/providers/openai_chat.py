@@ -516,8 +516,8 @@ class ChatReader(Reader):
             return IN_USAGE
         return SILENT if path == _OBFUSCATION else ANYTHING
 
-    def read_usage(self, draft: Draft, usage: object) -> None:
-        _set_usage(draft, usage)
+    def make_usage(self, usage: dict[str, Any]) -> Usage:
+        return _read_usage(usage, plain(usage))
 
     def _identify(self, draft: Draft, event: dict[str, Any]) -> None:
         if draft.provider is None or draft.id is None or draft.model is None:

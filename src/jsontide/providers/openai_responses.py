@@ -33,7 +33,11 @@ from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusa
 from jsontide.messages.types import Citation
 from jsontide.providers import openai_chat
 from jsontide.providers.base import (
+    ANYTHING,
+    COUNTER,
     NOT_STARTED,
+    PIECE,
+    SILENT,
     Form,
     Item,
     MessageStart,
@@ -944,6 +948,13 @@ _EVENT_FIELDS: Final = _BOOKKEEPING_FIELDS | {
 """The fields of events that are read, or say nothing new, as what the helper of the SDK adds; all others are kept."""
 
 
+# Where events with more of a text or of arguments have what differs between them.
+_NUMBER: Final = ("sequence_number",)
+_PIECE: Final = ("delta",)
+_SILENT: Final = frozenset((("item_id",), ("obfuscation",)))
+"""Some servers write another id of the item with each event."""
+
+
 class ResponsesReader(Reader):
     """Reads events."""
 
@@ -1005,14 +1016,33 @@ class ResponsesReader(Reader):
         if number == NO_INDEX:
             return self._read_event(draft, event)
         is_counted = self._check_order(draft, number)
-        after = self._read_event(draft, event)
+        return self._read_event(draft, event)._with_number(number, is_counted)
+
+    def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
+        if path == _NUMBER:
+            return COUNTER
+        kind = text_of(event, "type") or ""
+        text = _DELTAS.get(kind, -1)
+        if text >= 0:
+            # Where no part has the place that the event says, the id of the item says which one it is.
+            is_found = draft.find(key_of(text, event, place_in(event, "output_index"))) is not None
+        else:
+            is_found = kind == _ARGUMENTS_DELTA
+        if not is_found:
+            return ANYTHING
+        return PIECE if path == _PIECE else SILENT if path in _SILENT else ANYTHING
+
+    def count(self, draft: Draft, number: int) -> Reader:
+        return self._with_number(number, self._check_order(draft, number))
+
+    def _with_number(self, number: int, is_counted: bool) -> ResponsesReader:
         return ResponsesReader(
-            after.start,
-            after.declared,
-            after.in_container,
-            after.labels,
-            after.counts,
-            after.is_contradicted,
+            self.start,
+            self.declared,
+            self.in_container,
+            self.labels,
+            self.counts,
+            self.is_contradicted,
             number,
             is_counted,
         )

@@ -16,11 +16,11 @@ from jsontide._check import check_state
 from jsontide._values import pack
 from jsontide.messages.draft import Draft, Note, read_chunk
 from jsontide.messages.ending import fail_message, finish_message, stop_message
-from jsontide.messages.message import Message
+from jsontide.messages.message import LateUsage, Message
 from jsontide.messages.options import MessageConfig
 from jsontide.messages.state import MessageState, start_message
-from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome
-from jsontide.providers.base import IN_USAGE, PIECE, SILENT, Reader, as_dict, check_fields, check_unknown
+from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome, Usage
+from jsontide.providers.base import COUNTER, IN_USAGE, PIECE, SILENT, Reader, as_dict, check_fields, check_unknown
 from jsontide.providers.envelopes import name_foreign
 from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
@@ -28,6 +28,7 @@ from jsontide.providers.wire import (
     SHOWN_CHARS,
     START,
     Damage,
+    EventPath,
     EventTemplate,
     Failure,
     NamedEvent,
@@ -113,52 +114,90 @@ class StreamState:
         )
 
 
-class RepeatedEvent:
-    """An event of which the next ones differ in a piece of text, in their usage, and in what says nothing."""
+class RepeatedUsage(LateUsage):
+    """The usage in an event that repeats another one."""
 
-    __slots__ = ("note", "piece_at", "template", "usage", "usage_at")
+    __slots__ = ("event", "figures", "reader")
+
+    def __init__(self, reader: Reader, event: RepeatedEvent, figures: list[object]) -> None:
+        super().__init__()
+        self.reader: Final = reader
+        self.event: Final = event
+        self.figures: Final = figures
+
+    def make(self) -> Usage:
+        names = [name for _, name in self.event.usage_at]
+        return self.reader.make_usage({**self.event.usage, **dict(zip(names, self.figures, strict=True))})
+
+
+class RepeatedEvent:
+    """An event of which the next ones differ in a piece of text, their usage, their number, and what says nothing."""
+
+    __slots__ = ("count_at", "figures", "note", "piece_at", "template", "usage", "usage_at")
 
     def __init__(
-        self, template: EventTemplate, note: Note, piece_at: int, usage: dict[str, Any], usage_at: list[tuple[int, str]]
+        self,
+        template: EventTemplate,
+        note: Note,
+        piece_at: int,
+        count_at: int,
+        usage: dict[str, Any],
+        usage_at: list[tuple[int, str]],
     ) -> None:
         self.template: Final = template
         self.note: Final = note
         self.piece_at: Final = piece_at
         """The place of the piece among the values of the template."""
+        self.count_at: Final = count_at
+        """The place of the number of the event, -1 if it has none."""
         self.usage: Final = usage
         self.usage_at: Final = usage_at
         """The places of the values that are fields of the usage, and their names."""
+        self.figures: list[object] = [usage[name] for _, name in usage_at]
+        """The last values of these fields."""
 
 
 def find_repeated(
-    reader: Reader, draft: Draft, event: dict[str, Any], template: EventTemplate | None
+    reader: Reader, draft: Draft, event: dict[str, Any], template: EventTemplate | None, after: Reader
 ) -> RepeatedEvent | None:
     """Return what the next event may repeat, given what a draft has noted of this one; `None` if it noted more.
 
     Rule: an event is read again without its reader only if the reader says of each value that differs what it is, and
-    the last one changed nothing but a text or a call, and the usage. So what they have in common says nothing new.
+    the last one changed nothing but a text or a call, and the usage; in the reader, nothing but the number of the
+    event. So what they have in common says nothing new.
     """
     if template is None:
         return None
-    piece_at = -1
+    piece_at = count_at = -1
     usage: dict[str, Any] = {}
     usage_at: list[tuple[int, str]] = []
     for at, path in enumerate(template.paths):
         role = reader.role_of(draft, event, path)
         if role == PIECE and piece_at < 0:
             piece_at = at
-        elif role == IN_USAGE and isinstance(path[1], str):
+        elif role == IN_USAGE and isinstance(path[1], str) and type(event[path[0]][path[1]]) is int:
             usage = event[path[0]]
             usage_at.append((at, path[1]))
+        elif role == COUNTER:
+            count_at = at
         elif role != SILENT:
             return None
-    if piece_at < 0:
+    note = None if piece_at < 0 else draft.find_note(value_at(event, template.paths[piece_at]))
+    if note is None:
         return None
-    piece: Any = event
-    for step in template.paths[piece_at]:
-        piece = piece[step]
-    note = draft.find_note(piece)
-    return None if note is None else RepeatedEvent(template, note, piece_at, usage, usage_at)
+    if count_at >= 0:
+        number = value_at(event, template.paths[count_at])
+        if type(number) is not int or number < 0:
+            return None
+        reader = reader.count(draft, number)  # what it shows is noted already: the draft stays as it is
+    return None if reader != after else RepeatedEvent(template, note, piece_at, count_at, usage, usage_at)
+
+
+def value_at(event: dict[str, Any], path: EventPath) -> object:
+    value: Any = event
+    for step in path:
+        value = value[step]
+    return value
 
 
 class StreamReader:
@@ -294,23 +333,35 @@ class StreamReader:
             event = check_fields(draft, "event", event) if isinstance(event, list) else as_dict(event)
         self._reader = reader.read(draft, event)
         self._state = draft.freeze()
-        if text and self._reader is reader:
-            self._repeated = find_repeated(reader, draft, event, self._finder.find(text))
+        if text:
+            self._repeated = find_repeated(reader, draft, event, self._finder.find(text), self._reader)
 
     def _read_again(self, repeated: RepeatedEvent, text: str) -> bool:
         """Read an event that says the same as the last one but for a piece of text; return whether it is one."""
-        values = repeated.template.read(text)
-        piece = None if values is None else values[repeated.piece_at]
-        if values is None or type(piece) is not str or not piece:
+        reader, values = self._reader, repeated.template.read(text)
+        if reader is None or values is None:
             return False
+        piece = values[repeated.piece_at]
+        if type(piece) is not str or not piece:
+            return False
+        figures = repeated.figures
+        if figures:
+            figures = [values[at] for at, _ in repeated.usage_at]
+            if any([type(figure) is not int for figure in figures]):
+                return False
         draft = Draft(self._state, self._rules)
-        if repeated.usage_at and self._reader is not None:
-            usage = dict(repeated.usage)
-            for at, name in repeated.usage_at:
-                usage[name] = values[at]
-            self._reader.read_usage(draft, usage)
+        counted = reader
+        if repeated.count_at >= 0:
+            number = values[repeated.count_at]
+            if type(number) is not int or number < 0:
+                return False
+            counted = reader.count(draft, number)
         if not draft.add_again(repeated.note, piece):
             return False
+        self._reader = counted
+        if figures != repeated.figures:
+            repeated.figures = figures
+            draft.replace_usage(RepeatedUsage(reader, repeated, figures))
         self._state = draft.freeze()
         return True
 
