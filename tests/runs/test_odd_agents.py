@@ -357,6 +357,30 @@ class TestStoppingAnAgent:
         assert (stream.run.outcome, stream.run.content) == (RunOutcome.CANCELLED, "Hello")
         assert list(stream) == []
 
+    @pytest.mark.parametrize("is_stopped", [True, False])
+    def test_a_plain_one_where_an_event_loop_runs(self, *, is_stopped: bool) -> None:
+        closed: list[int] = []
+
+        def ask(_: Request) -> Iterator[Event]:
+            try:
+                yield from answer("Hello")
+            finally:
+                closed.append(1)
+
+        stream = [run_agent(ask, QUESTION)]
+        next(stream[0])
+
+        async def leave() -> None:
+            if is_stopped:
+                stream[0].stop()
+            stream.clear()
+            gc.collect()
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            asyncio.run(leave())
+        assert closed == [1]
+
     def test_a_plain_one_that_nobody_holds_any_more(self) -> None:
         closed: list[int] = []
 

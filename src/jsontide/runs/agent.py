@@ -24,7 +24,7 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import aclosing, suppress
-from threading import Lock
+from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Final, Generic, cast
 from uuid import uuid4
 
@@ -499,13 +499,16 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
         _check_no_loop()
         agent = self._agent
         steps = agent.steps()
-        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+        runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        try:
             loop = self._loop = runner.get_loop()  # its own `run` would keep Ctrl-C from what blocks in the loop
             while (run := loop.run_until_complete(_next(steps))) is not None:
                 if isinstance(agent.stream, MessageStream):
                     yield from agent.read(agent.stream)
                 else:
                     yield run
+        finally:
+            _close(runner)
 
     def __next__(self) -> Run[Answer]:
         return next(self._runs)
@@ -535,6 +538,18 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def _close(runner: asyncio.Runner) -> None:
+    """Close an event loop: in a thread of its own where another one runs, as where a stream is collected in it."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        runner.close()
+        return
+    closing = Thread(target=runner.close)
+    closing.start()
+    closing.join()
 
 
 def is_retried(step: Step) -> bool:
