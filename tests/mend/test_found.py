@@ -196,6 +196,7 @@ AMBIGUOUS: dict[str, str] = {
     "a key with such a mark after a string that lost its end": '{"kind":"ready 東京,",“<b c":"\\u2026"}',
     "the same with a comment and a full-width comma": '{"//-) + ":"// no,"，„\\t*/</a>":"True"}',
     "the same in a member": '{"k": ["a", “b"]}',
+    "a mark after a slash, and one at the beginning of an array": '[["/"..., ], [ "\'", "b"]]',
     "an array in a quoted scalar in prose, before a tag": r'See [link](x) ">\uff0c\"k\": [1]</a>"',
     "the same before words": 'He wrote "so: [1, 2] or so"',
     "an object in a quoted scalar, before words": 'He wrote "so: {"a": 1} or so"',

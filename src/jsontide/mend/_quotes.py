@@ -73,6 +73,7 @@ class Tally:
     def add(self, before: str, after: str, mark: str, in_array: bool) -> Tally:
         """Return the tally after one more mark, between the text from the last word on and that up to the next."""
         beside, solid = after[:1], before[:1]
+        last_solid = before.rstrip(SPACES)[-1:]
         before = before[-1:]
         if mark != '"' and before.isalnum() and beside.isalnum():
             return self  # an apostrophe
@@ -90,7 +91,9 @@ class Tally:
             return Tally(self.marks + 1, self.opened + 1, self.is_alone or is_end, has_key)
         if self.opened:
             is_apart = before in SPACES and solid in COMMAS + COLONS
-            is_begin = before != "" and (is_apart or before in "[{(")  # no quoted words end there
+            is_begin = before != "" and (
+                is_apart or (last_solid != "" and last_solid in "[{(")
+            )  # no quoted words end there
             return Tally(self.marks + 1, self.opened - 1, self.is_alone or is_begin, has_key)
         if closes:
             return Tally(self.marks + 1, 0, True, has_key)
