@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from jsontide import COMPILED
 from jsontide.mend import MODELS
 from jsontide.recordings import Recording, follow
 
@@ -47,4 +46,4 @@ def test_a_moment_takes_the_same_early_and_late(name: str) -> None:
     stream, options = STREAMS.get(name, STREAMS["json"]), OPTIONS.get(name, {})
     early, late = cost_of(stream(60), options), cost_of(stream(240), options)
     assert late < early * 1.15
-    assert late < (3400 if COMPILED else 2200)  # compiled, each state has numbers of its own
+    assert late < 2200
