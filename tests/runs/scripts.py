@@ -24,6 +24,8 @@ class Model:
     """What a run must show: the provider and the text of each message, and the status of each call."""
 
     steps: list[tuple[str, list[str]]] = field(default_factory=list)
+    pauses: bool = False
+    """Whether the provider wants to be asked again with the last message."""
 
     def shows(self, run: Run[Any]) -> bool:
         shown = [(step.message.provider, [status_of(one) for one in step.results]) for step in run.steps]
@@ -46,6 +48,7 @@ def play(random: Random, most: int = 3) -> Iterator[tuple[object, Model, bool]]:
     streams = [random.choice(WITH_CALLS) for _ in range(random.randrange(most))] + [random.choice(WITHOUT)]
     for stream in streams:
         model.steps.append((stream.provider, []))
+        model.pauses = stream.said.finish_reason in {"pause", "pause_turn"}
         yield StepStarted(), model, False
         for event in stream.events:
             yield event, model, False
@@ -64,9 +67,7 @@ def _play_calls(random: Random, model: Model, run: Run[Any]) -> Iterator[tuple[o
         call = calls[at]
         choices = ["finish"]
         if isinstance(call, CompleteCall):
-            choices += {"queued": ["start", "start", "wait"], "waiting": ["start"], "running": ["progress"]}[
-                statuses[at]
-            ]
+            choices += MAY_FOLLOW[statuses[at]]
         choice = random.choice(choices)
         assert call.id is not None
         if choice == "finish":

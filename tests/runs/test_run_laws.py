@@ -19,6 +19,7 @@ from jsontide.messages import (
     PartialCall,
     TextPart,
     ToolResult,
+    Usage,
 )
 from jsontide.providers import feed_stream, start_stream
 from jsontide.runs import (
@@ -171,7 +172,7 @@ def test_a_run_ends_as_its_last_step_says(random: Random) -> None:
     for state, model, _, may_end in states(random):
         statuses = model.steps[-1][1]
         if may_end:
-            expected = RunOutcome.LIMIT if statuses else RunOutcome.COMPLETE
+            expected = RunOutcome.LIMIT if statuses or model.pauses else RunOutcome.COMPLETE
             assert finish_run(state).run.outcome is expected
         elif "waiting" in statuses:
             assert finish_run(state).run.outcome is RunOutcome.WAITING
@@ -184,7 +185,14 @@ def test_usage_is_the_sum_over_all_messages(random: Random) -> None:
         usage = state.run.usage
         assert (usage is None) == (not known)
         if usage is not None:
-            assert usage.total_tokens == sum(one.total_tokens or 0 for one in known) or None
+            totals = [total for one in known if (total := total_of(one)) is not None]
+            assert usage.total_tokens == (sum(totals) if totals else None)
+
+
+def total_of(usage: Usage) -> int | None:
+    """All tokens of a message, as far as they are known."""
+    known = [count for count in (usage.input_tokens, usage.output_tokens) if count is not None]
+    return usage.total_tokens if usage.total_tokens is not None else (sum(known) if known else None)
 
 
 def call(name: str | None, call_id: str | None) -> PartialCall:
