@@ -425,6 +425,11 @@ class TestArgumentsElsewhere:
             assert ran([Chat.head("wipe", 0), event, Chat.END]) == []
             assert ran([Chat.head("wipe", 0), {"choices": [], **beside}, Chat.END]) == []
 
+    def test_a_text_in_place_of_the_function_of_an_entry_may_be_arguments(self) -> None:
+        said = [Chat.head("wipe", 0), Chat.piece(0, '{"n": '), Chat.entry(index=0, content="1"), Chat.piece(0, "2}")]
+        assert ran([*said, Chat.END]) == []
+        assert ran([*said[:2], Chat.entry(index=0, type="function", id="c1"), said[3], Chat.END]) != []
+
     def test_what_is_known_to_be_something_else_is_not_missed(self) -> None:
         more = {
             "extra_content": {"google": {"thought_signature": "c2ln"}},
