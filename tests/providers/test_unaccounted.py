@@ -429,6 +429,9 @@ class TestArgumentsElsewhere:
         said = [Chat.head("wipe", 0), Chat.piece(0, '{"n": '), Chat.entry(index=0, content="1"), Chat.piece(0, "2}")]
         assert ran([*said, Chat.END]) == []
         assert ran([*said[:2], Chat.entry(index=0, type="function", id="c1"), said[3], Chat.END]) != []
+        entry = {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"content": "1"}}}}
+        pieces = [Cohere.piece(0, '{"n": '), entry, Cohere.piece(0, "2}")]
+        assert ran([Cohere.head("wipe", 0), *pieces, Cohere.END]) == []
 
     def test_what_is_known_to_be_something_else_is_not_missed(self) -> None:
         more = {

@@ -380,6 +380,13 @@ def check_delta(draft: Draft, delta: dict[str, Any], known: frozenset[str]) -> N
             draft.lose(_UNKNOWN.format(name))
 
 
+def check_entry(draft: Draft, call: dict[str, Any], known: frozenset[str]) -> None:
+    """Note that a call without the object for its arguments has a text that is not known, and may be them."""
+    for name, value in call.items():
+        if name not in known and isinstance(value, str) and value:
+            draft.lose(_UNKNOWN.format(name))
+
+
 def check_function(draft: Draft, function: dict[str, Any], known: frozenset[str]) -> None:
     """Note what may be arguments among the fields of a function: without `arguments`, all that is not known may be."""
     check_rest(draft, function, known)

@@ -26,6 +26,7 @@ from jsontide.providers.base import (
     arguments_of,
     as_dict,
     check_delta,
+    check_entry,
     check_function,
     check_rest,
     check_unknown,
@@ -207,6 +208,8 @@ def _read_call(draft: Draft, index: int, call: dict[str, Any]) -> None:
     given = function.get("arguments")
     check_rest(draft, call, _CALL_FIELDS)
     check_function(draft, function, _FUNCTION_FIELDS)
+    if call.get("function") is None:
+        check_entry(draft, call, _CALL_FIELDS)
     call_id, name, key = text_of(call, "id"), text_of(function, "name"), _key_of_call(index)
     draft.close(_PLAN_KEY)
     draft.add_call(CallDelta(index, call_id, name, arguments_of(given), is_object=is_object(given), key=key))

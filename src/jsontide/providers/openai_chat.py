@@ -39,7 +39,7 @@ from jsontide.providers.base import (
     arguments_text,
     as_dict,
     as_text,
-    check_delta,
+    check_entry,
     check_fields,
     check_function,
     check_item,
@@ -86,7 +86,7 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
         return
     function = check_fields(draft, "function", inner)
     if inner is None:
-        check_delta(draft, {name: value for name, value in call.items() if type(value) is str}, _CALL_FIELDS)
+        check_entry(draft, call, _CALL_FIELDS)
     at = _read_function(draft, call, function)
     if len(call) > _USUAL_FIELD_COUNT or len(function) > _USUAL_FIELD_COUNT or "arguments" not in function:
         _keep_rest(draft, at, call, function, _FUNCTION_FIELDS)
