@@ -104,6 +104,7 @@ def usual(size: int, pieces: int) -> int:
     return sorted(costs)[pieces // 2]
 
 
+@pytest.mark.untraced  # traced, Python extends no string in place
 def test_reading_a_long_text_again_and_again_copies_nothing() -> None:
     tracemalloc.start()
     try:
