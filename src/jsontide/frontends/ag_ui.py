@@ -30,27 +30,26 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends.base import BaseEncoder, DescribeError, NativeStreamed, describe_error, end_of_json, sse
 from jsontide.frontends.message_value import StateKeys, is_answer_text, plain_part
 from jsontide.frontends.patches import LEAST_GROWTH, PatchWriter
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-    first_failed,
-    is_lost,
-    make_id,
-)
+from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
 from jsontide.frontends.unsafe_keys import safe_changes, safe_value
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import Refusal, TextPart
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+    make_id,
+)
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
@@ -67,48 +66,48 @@ _COUNTS: Final = {
 }
 
 
-def write_step(step: Step, name: str, main: int | Missing | None) -> list[Event]:
+def write_step(step: MessageEvent, name: str, main: int | Missing | None) -> list[Event]:
     """Return the events of a step of the message `name`, whose part `main` is one message with the calls."""
     match step:
-        case TextStarted() | TextGrew() | TextEnded():
+        case TextStarted() | GrowingDelta() | TextFinished():
             # A text that goes on after its end keeps its id.
-            message_id = name if step.index == main else make_id(name, step.index)
+            message_id = name if step.part == main else make_id(name, step.part)
             return _write_reasoning(step, message_id) if step.kind == "reasoning" else [_write_text(step, message_id)]
         case CallStarted(on_server=True):
             return [_custom("server_call", {"id": step.id, "name": step.name, "status": "started"})]
         case CallStarted():
             call = {"toolCallId": step.id, "toolCallName": step.name, "parentMessageId": name}
             return [{"type": "TOOL_CALL_START", **call}]
-        case ArgumentsGrew(on_server=False):
-            return [{"type": "TOOL_CALL_ARGS", "toolCallId": step.id, "delta": step.delta}]
-        case CallReady():
+        case ArgumentsDelta(on_server=False):
+            return [{"type": "TOOL_CALL_ARGS", "toolCallId": step.id, "delta": step.text}]
+        case CallFinished():
             return [{"type": "TOOL_CALL_END", "toolCallId": step.id}]
         case CallFailed():
             result = {"messageId": f"{step.id}-result", "toolCallId": step.id}
             return [{"type": "TOOL_CALL_RESULT", **result, "content": f"this call was not run: {step.reason}"}]
-        case ServerCallEnded():
+        case ServerCallFinished():
             return [_custom("server_call", _plain_server_call(step.id, step.name, step.call))]
         case PartAdded():
-            value = plain_part(step.part)
+            value = plain_part(step.added)
             return [_custom(str(value.pop("type")), {"id": step.id, **value})]
     return []
 
 
-def _write_text(step: TextStarted | TextGrew | TextEnded, message_id: str) -> Event:
+def _write_text(step: TextStarted | GrowingDelta | TextFinished, message_id: str) -> Event:
     if isinstance(step, TextStarted):
         return {"type": "TEXT_MESSAGE_START", "messageId": message_id, "role": "assistant"}
-    if isinstance(step, TextGrew):
-        return {"type": "TEXT_MESSAGE_CONTENT", "messageId": message_id, "delta": step.delta}
+    if isinstance(step, GrowingDelta):
+        return {"type": "TEXT_MESSAGE_CONTENT", "messageId": message_id, "delta": step.text}
     return {"type": "TEXT_MESSAGE_END", "messageId": message_id}
 
 
-def _write_reasoning(step: TextStarted | TextGrew | TextEnded, message_id: str) -> list[Event]:
+def _write_reasoning(step: TextStarted | GrowingDelta | TextFinished, message_id: str) -> list[Event]:
     span = {"messageId": f"{message_id}-span"}
     if isinstance(step, TextStarted):
         started: Event = {"type": "REASONING_MESSAGE_START", "messageId": message_id, "role": "reasoning"}
         return [{"type": "REASONING_START", **span}, started]
-    if isinstance(step, TextGrew):
-        return [{"type": "REASONING_MESSAGE_CONTENT", "messageId": message_id, "delta": step.delta}]
+    if isinstance(step, GrowingDelta):
+        return [{"type": "REASONING_MESSAGE_CONTENT", "messageId": message_id, "delta": step.text}]
     return [{"type": "REASONING_MESSAGE_END", "messageId": message_id}, {"type": "REASONING_END", **span}]
 
 
@@ -283,24 +282,24 @@ class AgUiEncoder(BaseEncoder[AgUiState]):
         return AgUiState(state.progress, state.shown, is_over=True), sse(*state.shown.finish(json), last)
 
     def _write(
-        self, state: AgUiState, progress: Progress, steps: list[Step], shown: StateProgress, events: list[Event]
+        self, state: AgUiState, progress: Progress, steps: list[MessageEvent], shown: StateProgress, events: list[Event]
     ) -> tuple[AgUiState, bytes]:
         """Add the events of steps to those of the state, which come first: it is whole when a call may be run."""
         message = cast("Message", progress.message)
         hides = self._keys.answer is not None and is_answer_text(message)
-        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
+        steps, hidden = drop_answer_text(progress, steps, state.hidden, hides=hides, shows=not hides)
         main = state.main
         if main is MISSING and any([_is_of_message(step) for step in steps]):
             main = find_main_text(message)
         for step in steps:
             events += write_step(step, self.message_id, main)
-        ready = state.ready + tuple([step.id for step in steps if isinstance(step, CallReady)])
+        ready = state.ready + tuple([step.id for step in steps if isinstance(step, CallFinished)])
         failed = state.failed or first_failed(steps)
         if progress.is_over:
-            events.append(self._last(cast("Ended", steps[-1]), failed, ready))
+            events.append(self._last(cast("Finished[Outcome]", steps[-1]), failed, ready))
         return AgUiState(progress, shown, hidden, ready, failed, main, progress.is_over), sse(*events)
 
-    def _last(self, ended: Ended, failed: CallFailed | None, ready: tuple[str, ...]) -> Event:
+    def _last(self, ended: Finished[Outcome], failed: CallFailed | None, ready: tuple[str, ...]) -> Event:
         """Return the event that ends the run: a call that has no TOOL_CALL_END makes it an error."""
         message, reason = ended.message, ended.error
         usage = write_usage(message)
@@ -319,7 +318,7 @@ class AgUiEncoder(BaseEncoder[AgUiState]):
         return {"threadId": self.thread_id, "runId": self.run_id}
 
 
-def _is_of_message(step: Step) -> bool:
+def _is_of_message(step: MessageEvent) -> bool:
     """Return whether a step begins something of the message itself: a text, or a call of the caller's tools."""
     if isinstance(step, CallStarted):
         return not step.on_server

@@ -46,25 +46,24 @@ from jsontide.frontends.message_value import (
     message_changes,
     plain_part,
 )
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-    first_failed,
-    is_lost,
-)
+from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
 from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+)
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
@@ -86,26 +85,26 @@ class ChunkWriter:
         self.places: Mapping[str, int] = places
         """The place of each text and call among the parts of the client, by id."""
 
-    def write(self, step: Step) -> None:
+    def write(self, step: MessageEvent) -> None:
         match step:
             case TextStarted():
                 self._start(step.id, {"type": "reasoning" if step.kind == "reasoning" else "text"})
             case CallStarted():
                 self._start(step.id, {"type": "tool-call", "toolCallId": step.id, "toolName": step.name})
-            case TextGrew() | ArgumentsGrew():
-                self._add("text-delta", step.id, textDelta=step.delta)
+            case GrowingDelta() | ArgumentsDelta():
+                self._add("text-delta", step.id, textDelta=step.text)
             case PartAdded():
-                self._start(step.id, _whole_part(step.id, step.part))
-            case CallReady():
+                self._start(step.id, _whole_part(step.id, step.added))
+            case CallFinished():
                 self._add("tool-call-args-text-finish", step.id)
             case CallFailed():
                 self._add("result", step.id, result=f"this call was not run: {step.reason}", isError=True)
-            case ServerCallEnded():
+            case ServerCallFinished():
                 call = step.call
                 has_failed = call.result is MISSING and call.status != "completed"
                 result = None if call.result is MISSING else safe_value(call.result)
                 self._add("result", step.id, result=result, isError=has_failed)
-        if isinstance(step, (TextEnded, PartAdded, CallReady, CallFailed, ServerCallEnded)):
+        if isinstance(step, (TextFinished, PartAdded, CallFinished, CallFailed, ServerCallFinished)):
             self._add("part-finish", step.id)
 
     def _start(self, part_id: str, part: dict[str, JsonValue]) -> None:
@@ -184,18 +183,18 @@ class AssistantTransportEncoder(BaseEncoder[AssistantState]):
         return [{"type": "update-state", "operations": operations}] if operations else []
 
     def _write(
-        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: list[Chunk]
+        self, state: AssistantState, progress: Progress, steps: list[MessageEvent], chunks: list[Chunk]
     ) -> tuple[AssistantState, bytes]:
         message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
-        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
+        steps, hidden = drop_answer_text(progress, steps, state.hidden, hides=hides, shows=not hides)
         writer = ChunkWriter(state.places)
         for step in steps:
             writer.write(step)
         chunks += writer.chunks
         failed = state.failed or first_failed(steps)
         if progress.is_over:
-            failure = _failure_of(cast("Ended", steps[-1]), failed)
+            failure = _failure_of(cast("Finished[Outcome]", steps[-1]), failed)
             chunks += _write_end(failure, _reason_of(message) if failure is None else "error", message)
         after = AssistantState(progress, message, writer.places, hidden, failed, progress.is_over)
         return after, sse(*chunks) + (DONE if progress.is_over else b"")
@@ -210,7 +209,7 @@ class AssistantTransportEncoder(BaseEncoder[AssistantState]):
         return AssistantState(state.progress, json, is_over=is_over), sse(*chunks) + (DONE if is_over else b"")
 
 
-def _failure_of(ended: Ended, failed: CallFailed | None) -> tuple[str, str] | None:
+def _failure_of(ended: Finished[Outcome], failed: CallFailed | None) -> tuple[str, str] | None:
     """Return a word for the failure, and its reason; `None` without one, or if the finish reason says enough."""
     message = ended.message
     if message.outcome is Outcome.COMPLETE:

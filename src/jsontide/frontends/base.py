@@ -1,7 +1,7 @@
 """What all encoders share: the interface, server-sent events, how a stream ends, and how errors are described.
 
 A protocol is a module with a subclass of `BaseEncoder`: how a stream begins, what is new in a message or in JSON alone,
-and how a stream fails. `steps` gives the new steps of a message, `message_value` its changes as one JSON value.
+and how a stream fails. `Progress` gives the new events of a message, `message_value` its changes as one JSON value.
 
 Rule: the words of a provider or an exception stay on the server, unless the application's `describe_error` sends them.
 """
@@ -15,8 +15,9 @@ from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, runt
 
 from jsontide._errors import JsontideError
 from jsontide._values import write_json
-from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError, Outcome
+from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError
 from jsontide.messages.message import Message as NativeMessage
+from jsontide.messages.progress import describe_end
 from jsontide.messages.types import NO_FINISH_REASON
 from jsontide.tree import ParserState
 
@@ -63,14 +64,6 @@ def describe_error(error: ErrorDetail | Exception) -> str:
     if error.kind is not ErrorKind.TRANSPORT or error.message == NO_FINISH_REASON:
         return error.message
     return LOST if isinstance(error.cause, BaseException) else PROVIDER_FAILED
-
-
-def describe_end(message: NativeMessage, describe: DescribeError) -> str | None:
-    """Return why a message ended badly, for people; `None` if it ended well or has not ended."""
-    outcome = message.outcome
-    if outcome in {Outcome.COMPLETE, Outcome.STREAMING}:
-        return None
-    return describe(message.errors[0]) if message.errors else f"the message is {outcome.value}"
 
 
 def end_of_json(state: ParserState) -> dict[str, object] | None:

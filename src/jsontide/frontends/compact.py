@@ -14,7 +14,6 @@ from jsontide.frontends.base import (
     BaseEncoder,
     DescribeError,
     NativeStreamed,
-    describe_end,
     describe_error,
     end_of_json,
 )
@@ -22,6 +21,7 @@ from jsontide.frontends.changes import Change, read_changes
 from jsontide.frontends.compact_form import CompactWriter
 from jsontide.frontends.message_value import Arguments, message_changes
 from jsontide.messages.message import Message
+from jsontide.messages.progress import describe_end
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 

@@ -39,11 +39,11 @@ from jsontide.frontends.changes import (
     open_path,
     read_changes,
 )
-from jsontide.frontends.steps import has_run, kind_of
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
+from jsontide.messages.progress import has_run, kind_of
 from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 from jsontide.tree import ParserState

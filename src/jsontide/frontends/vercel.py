@@ -14,8 +14,8 @@
 A client that joins late gets each part once, whole, and then the rest: enough to resume.
 
 Only events that ai 5, 6 and 7 all accept by default are sent: one wrong word, or a `null` where something is optional,
-makes a client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`,
-the event that makes a client run a tool.
+makes a client drop the rest of the stream. Only `CallFinished` becomes `tool-input-available` without
+`providerExecuted`, the event that makes a client run a tool.
 
 There are no deltas for data parts: each one replaces the last, whole. So an answer is sent when it has grown by half
 since the last time, and at its end: all of it together costs about four times its text, whatever the number of chunks.
@@ -35,26 +35,27 @@ from jsontide._check import check_choice
 from jsontide._values import MISSING, JsonValue
 from jsontide.frontends.base import DONE, SSE_HEADERS, BaseEncoder, DescribeError, describe_error, sse
 from jsontide.frontends.message_value import media_type_of, plain_usage
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    Hidden,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-)
+from jsontide.frontends.steps import Hidden, drop_answer_text
 from jsontide.frontends.unsafe_keys import find_unsafe_key, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, Source
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+    UsageChanged,
+)
 from jsontide.messages.types import Outcome
 from jsontide.tree import ParserState
 
@@ -99,7 +100,9 @@ class AnswerProgress:
     hidden: Hidden = frozenset()
     """The indexes of text parts that are sent as data, not as text."""
 
-    def advance(self, progress: Progress, steps: list[Step]) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+    def advance(
+        self, progress: Progress, steps: list[MessageEvent]
+    ) -> tuple[AnswerProgress, list[MessageEvent | AnswerGrew]]:
         """Return the progress after a message, and its steps with those of the answer instead of its text."""
         message = cast("Message", progress.message)
         answer, is_text = message.answer_state, message.text_is_answer
@@ -107,26 +110,28 @@ class AnswerProgress:
         end = len(steps) - progress.is_over
         at = next((at for at in range(end) if is_text and _is_text(steps[at])), end)  # where the text would stand
         shows = not isinstance(answer, FinalAnswer)
-        found: list[Step | AnswerGrew] = [*steps[:at], *grown, *steps[at:]]
-        kept, hidden = progress.drop_answer_text(found, self.hidden, hides=is_text, shows=shows)
+        found: list[MessageEvent | AnswerGrew] = [*steps[:at], *grown, *steps[at:]]
+        kept, hidden = drop_answer_text(progress, found, self.hidden, hides=is_text, shows=shows)
         return AnswerProgress(length, hidden), kept
 
-    def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[Step | AnswerGrew]]:
+    def advance_json(self, state: ParserState) -> tuple[AnswerProgress, list[MessageEvent | AnswerGrew]]:
         """Return the progress after a state of a parser, and its new steps."""
         error = state.error
         is_over = error is not None or state.is_complete
         is_due = state.value is not MISSING and (is_over or self._is_due(state.index))
-        steps: list[Step | AnswerGrew] = [AnswerGrew(state.value, is_whole=state.is_complete)] if is_due else []
+        steps: list[MessageEvent | AnswerGrew] = [AnswerGrew(state.value, is_whole=state.is_complete)] if is_due else []
         if error is not None:
-            steps.append(Ended(Message(outcome=Outcome.INVALID), error.message))
+            steps.append(Finished(Outcome.INVALID, error.message, Message(outcome=Outcome.INVALID)))
         elif is_over:
-            steps.append(Ended(Message(outcome=Outcome.COMPLETE, finish_reason="stop"), None))
+            steps.append(Finished(Outcome.COMPLETE, None, Message(outcome=Outcome.COMPLETE, finish_reason="stop")))
         return AnswerProgress(state.index if is_due else self.length), steps
 
     def _is_due(self, length: int) -> bool:
         return length > self.length and length >= self.length + self.length // 2
 
-    def _grow(self, answer: Document | FinalAnswer | None, *, is_over: bool) -> tuple[int, list[Step | AnswerGrew]]:
+    def _grow(
+        self, answer: Document | FinalAnswer | None, *, is_over: bool
+    ) -> tuple[int, list[MessageEvent | AnswerGrew]]:
         if isinstance(answer, FinalAnswer):
             return self.length, [AnswerGrew(answer.value, is_whole=True)]
         if answer is None or not (is_over or self._is_due(answer.state.index)) or answer.value is MISSING:
@@ -134,8 +139,8 @@ class AnswerProgress:
         return answer.state.index, [AnswerGrew(answer.value, is_whole=False)]
 
 
-def _is_text(step: Step) -> bool:
-    return isinstance(step, (TextStarted, TextGrew, TextEnded)) and step.kind == "text"
+def _is_text(step: MessageEvent) -> bool:
+    return isinstance(step, (TextStarted, GrowingDelta, TextFinished)) and step.kind == "text"
 
 
 @dataclass(slots=True)
@@ -208,23 +213,23 @@ class VercelEncoder(BaseEncoder[VercelState]):
     def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
         return self._send(state, *state.progress.fail(reason))
 
-    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
+    def _send(self, state: VercelState, progress: Progress, steps: list[MessageEvent]) -> tuple[VercelState, bytes]:
         answer: AnswerProgress = state.answer
-        found: Sequence[Step | AnswerGrew] = steps
+        found: Sequence[MessageEvent | AnswerGrew] = steps
         if self.answer == "data" and progress is not state.progress:
             answer, found = answer.advance(progress, steps)
         return VercelState(progress, answer, progress.is_over), self._frame(found)
 
     def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
         answer, steps = state.answer.advance_json(json)
-        is_over = bool(steps) and isinstance(steps[-1], Ended)
+        is_over = bool(steps) and isinstance(steps[-1], Finished)
         return VercelState(state.progress, answer, is_over), self._frame(steps)
 
-    def _frame(self, steps: Sequence[Step | AnswerGrew]) -> bytes:
+    def _frame(self, steps: Sequence[MessageEvent | AnswerGrew]) -> bytes:
         sent = sse(*self._write(steps))
-        return sent + DONE if steps and isinstance(steps[-1], Ended) else sent
+        return sent + DONE if steps and isinstance(steps[-1], Finished) else sent
 
-    def _write(self, steps: Sequence[Step | AnswerGrew]) -> list[Event]:
+    def _write(self, steps: Sequence[MessageEvent | AnswerGrew]) -> list[Event]:
         events: list[Event] = []
         refusal = None
         for step in steps:
@@ -232,30 +237,32 @@ class VercelEncoder(BaseEncoder[VercelState]):
                 data, reason = self._clean(step.value)
                 refusal = reason if step.is_whole else None
                 events += [] if reason is not None else [{"type": "data-answer", "id": "answer", "data": data}]
-            elif isinstance(step, Ended) and refusal is not None:
+            elif isinstance(step, Finished) and refusal is not None:
                 events += write_failure(step.message, refusal)
             else:
                 events += self._write_step(step)
         return events
 
-    def _write_step(self, step: Step) -> list[Event]:
+    def _write_step(self, step: MessageEvent) -> list[Event]:
         """Return the events of a step; a part that the protocol does not have gives none."""
         match step:
-            case TextStarted() | TextGrew() | TextEnded():
+            case TextStarted() | GrowingDelta() | TextFinished():
                 return [_write_text(step)]
             case CallStarted():
                 return [self._about("tool-input-start", step.id, step.on_server, toolName=step.name)]
-            case ArgumentsGrew():
-                return [{"type": "tool-input-delta", "toolCallId": step.id, "inputTextDelta": step.delta}]
-            case CallReady():
-                return [self._ready(step.id, step.name, step.arguments, on_server=False)]
+            case ArgumentsDelta():
+                return [{"type": "tool-input-delta", "toolCallId": step.id, "inputTextDelta": step.text}]
+            case CallFinished():
+                return [self._ready(step.id, step.name, step.call.arguments_value, on_server=False)]
             case CallFailed():
                 return [self._failed(step.id, step.name, step.partial, step.reason, on_server=False)]
-            case ServerCallEnded():
+            case ServerCallFinished():
                 return self._ended_on_server(step)
             case PartAdded():
                 return _write_part(step)
-            case Ended():
+            case UsageChanged():
+                return []
+            case Finished():
                 return write_end(step.message, step.error)
 
     def _clean(self, value: object) -> tuple[JsonValue, str | None]:
@@ -277,7 +284,7 @@ class VercelEncoder(BaseEncoder[VercelState]):
         shown = {} if partial is MISSING else self._clean(partial)[0]
         return self._about("tool-input-error", call_id, on_server, toolName=name, input=shown, errorText=reason)
 
-    def _ended_on_server(self, step: ServerCallEnded) -> list[Event]:
+    def _ended_on_server(self, step: ServerCallFinished) -> list[Event]:
         """Return the arguments of a tool that the provider runs, and its result if it is known."""
         call, partial = step.call, step.call.partial
         if call.result is MISSING and call.arguments and not call.is_complete_at(()):
@@ -348,15 +355,15 @@ def _camel(name: str) -> str:
     return first + "".join(word.capitalize() for word in rest)
 
 
-def _write_text(step: TextStarted | TextGrew | TextEnded) -> Event:
+def _write_text(step: TextStarted | GrowingDelta | TextFinished) -> Event:
     kind = "reasoning" if step.kind == "reasoning" else "text"  # for a refusal there is no word
-    if isinstance(step, TextGrew):
-        return {"type": f"{kind}-delta", "id": step.id, "delta": step.delta}
+    if isinstance(step, GrowingDelta):
+        return {"type": f"{kind}-delta", "id": step.id, "delta": step.text}
     return {"type": f"{kind}-start" if isinstance(step, TextStarted) else f"{kind}-end", "id": step.id}
 
 
 def _write_part(step: PartAdded) -> list[Event]:
-    part = step.part
+    part = step.added
     if isinstance(part, Source):
         return _write_source(step.id, part)
     return _write_file(part) if isinstance(part, File) else []

@@ -17,10 +17,10 @@ from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.frontends import AppendText, Change, SetValue, message_changes, write_json
 from jsontide.frontends.changes import apply_changes, find_value
 from jsontide.frontends.message_value import message_value, plain_usage
-from jsontide.frontends.steps import kind_of
 from jsontide.messages import Message, ServerCall
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.parts import GrowingPart
+from jsontide.messages.progress import kind_of
 from jsontide.recordings import Moment
 from jsontide.schema import Partial, Resolution, from_json_ast
 from jsontide.studio._history import HistoryEntry, Rows, Unfolded, describe_text

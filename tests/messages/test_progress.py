@@ -3,10 +3,17 @@
 import json
 
 from jsontide import stream_message
-from jsontide.frontends import describe_error
-from jsontide.frontends.steps import ArgumentsGrew, CallFailed, CallReady, CallStarted, Progress, ServerCallEnded, Step
 from jsontide.mend import MODELS
 from jsontide.messages import Message, MessageConfig
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    MessageEvent,
+    Progress,
+    ServerCallFinished,
+)
 from tests.messages.telling import call, end, finished, trail
 from tests.providers.dialects import block, block_delta
 
@@ -22,30 +29,30 @@ SEARCH = [
 ]
 
 
-def steps_of(messages: list[Message]) -> list[Step]:
+def steps_of(messages: list[Message]) -> list[MessageEvent]:
     progress, found = Progress("m"), []
     for message in messages:
-        progress, steps = progress.advance(message, describe_error)
+        progress, steps = progress.advance_all(message)
         found += steps
     return found
 
 
 def test_the_result_of_a_provider_s_tool_is_told_though_it_comes_after_the_call_is_closed() -> None:
-    (ended,) = [step for step in steps_of(list(stream_message(SEARCH))) if isinstance(step, ServerCallEnded)]
+    (ended,) = [step for step in steps_of(list(stream_message(SEARCH))) if isinstance(step, ServerCallFinished)]
     assert ended.call.result == [{"title": "A"}]
 
 
 def test_the_arguments_of_a_provider_s_tool_are_told_once() -> None:
     messages = list(stream_message(SEARCH))
     for late in range(len(messages)):
-        told = [step.delta for step in steps_of(messages[late:]) if isinstance(step, ArgumentsGrew)]
+        told = [step.text for step in steps_of(messages[late:]) if isinstance(step, ArgumentsDelta)]
         assert told == ['{"query":"a"}']
 
 
 def test_a_provider_s_tool_ends_with_the_message_if_no_result_comes() -> None:
     messages = list(stream_message(SEARCH[:4]))
-    (ended,) = [step for step in steps_of(messages) if isinstance(step, ServerCallEnded)]
-    assert not [step for step in steps_of(messages[:-1]) if isinstance(step, ServerCallEnded)]
+    (ended,) = [step for step in steps_of(messages) if isinstance(step, ServerCallFinished)]
+    assert not [step for step in steps_of(messages[:-1]) if isinstance(step, ServerCallFinished)]
     assert ended.call.partial == {"query": "a"}
 
 
@@ -59,7 +66,7 @@ def test_arguments_that_stand_for_later_ones_are_not_told() -> None:
         {"type": "response.completed", "response": {"id": "r", "status": "completed", "output": [done]}},
     ]
     steps = steps_of(list(stream_message(events)))
-    assert [step.delta for step in steps if isinstance(step, ArgumentsGrew)] == ['{"queries":["a"]}']
+    assert [step.text for step in steps if isinstance(step, ArgumentsDelta)] == ['{"queries":["a"]}']
 
 
 def test_who_joins_late_gets_the_json_that_was_made_of_bad_arguments() -> None:
@@ -67,7 +74,7 @@ def test_who_joins_late_gets_the_json_that_was_made_of_bad_arguments() -> None:
     config = MessageConfig(mend=MODELS)
     messages = [*(state.message for state in trail(chunks, config)), finished(chunks, config).message]
     for late in range(len(messages)):
-        told = [step.delta for step in steps_of(messages[late:]) if isinstance(step, ArgumentsGrew)]
+        told = [step.text for step in steps_of(messages[late:]) if isinstance(step, ArgumentsDelta)]
         assert json.loads("".join(told)) == {"a": 1, "b": 2}
 
 
@@ -79,4 +86,4 @@ def test_calls_that_share_an_id_are_told_with_ids_of_their_own_and_not_run() -> 
         begun = {step.id: step.name for step in steps if isinstance(step, CallStarted)}
         assert begun == {"same": "a", "m-1": "b"}
         assert {step.id: step.name for step in steps if isinstance(step, CallFailed)} == begun
-        assert not any(isinstance(step, CallReady) for step in steps)
+        assert not any(isinstance(step, CallFinished) for step in steps)
