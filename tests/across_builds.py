@@ -74,10 +74,10 @@ CHUNKS = (
 
 
 STREAMS: tuple[list[Any], ...] = (
-    client_scripts.chat(is_answer=False),
-    client_scripts.responses(is_answer=False),
-    client_scripts.anthropic(is_answer=False),
-    client_scripts.gemini(is_answer=False),
+    client_scripts.chat(client_scripts.CALL),
+    client_scripts.responses(client_scripts.CALL),
+    client_scripts.anthropic(client_scripts.CALL),
+    client_scripts.gemini(client_scripts.CALL),
     [piece.encode() for piece in singles('data: {"message": {"content": "Zo\u00eb"}, "done": true}\r\n\r\n')],
 )
 """What providers send: events, and bytes one by one."""
