@@ -299,6 +299,22 @@ def unflatten(parts: list[Any]) -> Any:
     return values.pop()
 
 
+def find_value(value: object, path: tuple[Any, ...]) -> Any:
+    """Return the value at a path inside a value, `MISSING` if there is none; the path may be anything.
+
+    >>> find_value({"a": [1, 2]}, ("a", 1)), find_value({"a": [1, 2]}, ("a", "b"))
+    (2, MISSING)
+    """
+    for segment in path:
+        if isinstance(value, dict) and isinstance(segment, str):
+            value = value.get(segment, MISSING)
+        elif isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
+            value = value[segment]
+        else:
+            return MISSING
+    return value
+
+
 class Packed:
     """Pickled as the flat list of a value's parts, and loaded as the value itself."""
 

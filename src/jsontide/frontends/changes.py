@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, cast
 
 from jsontide._path import Path, Segment
-from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing, find_value
 from jsontide.messages.record import Value
 from jsontide.tree.log import Log, OpenEnd, continues, is_closed, resolve_past
 from jsontide.tree.tape import Container, ObjectContainer
@@ -165,19 +165,10 @@ class ValueEdit:
 def _assign(container: object, segment: Any, value: object) -> None:  # noqa: ANN401 - whatever was sent
     if isinstance(container, list) and segment == len(container):
         container.append(value)
-    elif _has(container, segment) or (isinstance(container, dict) and isinstance(segment, str)):
+    elif find_value(container, (segment,)) is not MISSING or (isinstance(container, dict) and isinstance(segment, str)):
         cast("Any", container)[segment] = value
     else:
         refuse(f"there is no place {segment!r} in a {type(container).__name__}", value)
-
-
-def find_value(value: object, path: _AnyPath) -> object:
-    """Return the value at a path, `MISSING` if there is no such path."""
-    for segment in path:
-        if not _has(value, segment):
-            return MISSING
-        value = cast("Any", value)[segment]
-    return value
 
 
 def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -190,12 +181,6 @@ def walk(value: object, path: Path = ()) -> Iterator[tuple[Path, Any]]:
             waiting += [((*where, key), inner) for key, inner in reversed(found.items())]
         elif isinstance(found, list):
             waiting += [((*where, at), found[at]) for at in range(len(found) - 1, -1, -1)]
-
-
-def _has(container: object, segment: Any) -> bool:  # noqa: ANN401
-    if isinstance(container, list):
-        return isinstance(segment, int) and 0 <= segment < len(container)
-    return isinstance(container, dict) and segment in container
 
 
 def refuse(why: str, what: object) -> NoReturn:

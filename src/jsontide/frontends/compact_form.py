@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from jsontide._path import Path, Segment
-from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.frontends.changes import AppendText, Change, SetValue, ValueEdit, find_value, refuse
+from jsontide._values import MISSING, JsonValue, Missing, find_value
+from jsontide.frontends.changes import AppendText, Change, SetValue, ValueEdit, refuse
 
 
 class CompactWriter:

@@ -14,8 +14,8 @@ from typing import Final
 
 from jsontide._path import Path
 from jsontide._textbuffer import GrowingText
-from jsontide._values import JsonValue
-from jsontide.frontends.changes import AppendText, Change, SetValue, find_value, read_changes
+from jsontide._values import JsonValue, find_value
+from jsontide.frontends.changes import AppendText, Change, SetValue, read_changes
 from jsontide.tree import ParserState
 
 _GROWTH: Final = 1.5

@@ -55,11 +55,11 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import ErrorDetails, PydanticSerializationError, SchemaValidator, to_json
 
 from jsontide._path import Path, Segment
-from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing, find_value
 from jsontide.schema._json_schema import ATTRIBUTES, BEFORE, CHECK, EXTRA, WHOLE, Schema
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError
 from jsontide.schema._regex import Regex, get_regex
-from jsontide.schema._validator import Memory, Model, Validation, Violation, get_child
+from jsontide.schema._validator import Memory, Model, Validation, Violation
 from jsontide.schema.options import refuse_call
 
 CoreSchema: TypeAlias = dict[str, Any]
@@ -426,7 +426,7 @@ def _union_place(error: Violation, value: JsonValue) -> Path | None:
     at: JsonValue | Missing = value
     is_missing = error.reason is MismatchReason.MISSING_KEY
     for number, segment in enumerate(error.path[: -1 if is_missing else None]):
-        at = get_child(at, segment)
+        at = find_value(at, (segment,))
         if at is MISSING:
             return error.path[:number]
     return None

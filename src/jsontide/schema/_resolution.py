@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Final, Generic, NoReturn, Self, TypeAlias, Typ
 
 from jsontide._path import Path, Segment
 from jsontide._pattern import read_path
-from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing, find_value
 from jsontide.schema._mismatch import SchemaMismatch
-from jsontide.schema._validator import Model, value_at
+from jsontide.schema._validator import Model
 from jsontide.schema._variants import ArrayVariant, ObjectVariant, SchemaNode, Variant
 from jsontide.schema.options import Model_co
 from jsontide.tree import ParserState, node_at
@@ -131,7 +131,7 @@ class Partial(Generic[Model]):
     def is_complete_at(self, path: str | Sequence[Segment]) -> bool:
         """Return whether the value at a path, such as `days[0].title`, is shown and will not change any more."""
         found = self._find_path(path)
-        if value_at(self.resolution.value, found) is MISSING:
+        if find_value(self.resolution.value, found) is MISSING:
             return False
         node = node_at(self.resolution._state, found)
         # Defaults have no node: they are shown at the end, when nothing changes any more.
@@ -180,7 +180,7 @@ class Partial(Generic[Model]):
         for name in read_path(path):
             segment = _find_key(variants, name, value) if isinstance(name, str) else name
             segments.append(segment)
-            variants, value = _child_variants(variants, segment), value_at(value, (segment,))
+            variants, value = _child_variants(variants, segment), find_value(value, (segment,))
         return tuple(segments)
 
 

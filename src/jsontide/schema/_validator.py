@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from jsontide._path import Path, Segment
-from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing, find_value
 from jsontide.schema._mismatch import MismatchReason, name_container, shorten
 from jsontide.tree.log import Log
 from jsontide.tree.tape import Container
@@ -187,20 +187,11 @@ def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
     """Return the path of a validator's location, in which the names of branches are not in the document."""
     path: list[Segment] = []
     for segment in location:
-        inner = get_child(value, segment)
+        inner = find_value(value, (segment,))
         if inner is not MISSING:
             path.append(segment)
             value = inner
     return tuple(path)
-
-
-def get_child(value: JsonValue | Missing, segment: Segment) -> JsonValue | Missing:
-    """Return a member or an item, `MISSING` if there is no such child."""
-    if isinstance(value, dict) and isinstance(segment, str):
-        return value.get(segment, MISSING)
-    if isinstance(value, list) and isinstance(segment, int) and 0 <= segment < len(value):
-        return value[segment]
-    return MISSING
 
 
 class Located(NamedTuple):
@@ -249,18 +240,13 @@ def locate(problems: list[Violation], log: Log, node_id: int, value: JsonValue) 
 
 def _locate_one(problem: Violation, starts: dict[Path, int], value: JsonValue) -> Located:
     path = problem.path
-    there = value_at(value, path)
+    there = find_value(value, path)
     if there is MISSING:
         path = path[:-1]
-        return Located(problem, starts[path] - isinstance(value_at(value, path), str), "nothing")
+        return Located(problem, starts[path] - isinstance(find_value(value, path), str), "nothing")
     if isinstance(there, dict | list):  # it may be deep
         return Located(problem, starts[path], name_container(there))
     return Located(problem, starts[path] - isinstance(there, str), shorten(there))
-
-
-def value_at(value: JsonValue | Missing, path: Path) -> JsonValue | Missing:
-    """Return what stands at a path, `MISSING` if nothing does."""
-    return reduce(get_child, path, value)
 
 
 def _find_starts(paths: list[Path], log: Log, node_id: int) -> dict[Path, int]:

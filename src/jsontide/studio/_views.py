@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
-from jsontide._values import MISSING, JsonValue, Missing
+from jsontide._values import MISSING, JsonValue, Missing, find_value
 from jsontide.frontends import AppendText, Change, SetValue, message_changes, write_json
-from jsontide.frontends.changes import apply_changes, find_value
+from jsontide.frontends.changes import apply_changes
 from jsontide.frontends.message_value import message_value, plain_usage
 from jsontide.messages import Message, ServerCall
 from jsontide.messages.calls import BaseCall

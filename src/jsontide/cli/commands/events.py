@@ -16,7 +16,7 @@ import typer
 from jsontide import MISSING, JsonValue, ParserError, PathSyntaxError
 from jsontide._path import Path
 from jsontide._pattern import Pattern, parse_pattern
-from jsontide._values import Missing
+from jsontide._values import Missing, find_value
 from jsontide.cli._exits import exit_codes, hint_at_answer, report_end, report_error
 from jsontide.cli._input import Events, JsonText, open_stdout, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
@@ -24,7 +24,7 @@ from jsontide.cli._output import RecentText, quote_safely, short_path
 from jsontide.events import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate
 from jsontide.events.patterns import PatternSet
 from jsontide.frontends import AppendText, Change, Finish, SetValue, write_json
-from jsontide.frontends.changes import find_value, walk
+from jsontide.frontends.changes import walk
 from jsontide.recordings import Moment, follow, start_moment
 
 _QUOTED = frozenset({JsonFragmentKind.Key, JsonFragmentKind.PartialString, JsonFragmentKind.CompleteString})
@@ -203,7 +203,7 @@ def write_values(
             for path, value in _completed(change):
                 if match(path):
                     found = find_value(moment.value, path) if isinstance(value, Missing) else value
-                    write(path, cast("JsonValue", found))
+                    write(path, found)
 
 
 def _read(accumulator: JsonFragmentAccumulator, text: JsonText) -> Iterator[JsonFragmentUpdate]:
