@@ -46,7 +46,7 @@ def segment_text(segment: Segment) -> str:
 
 
 class PathLink:
-    """A path as a link to that of the enclosing container, and the key or index in it; its tuple is made on demand."""
+    """A path as a link to the path of the enclosing container, and a key or index; its tuple is made on demand."""
 
     __slots__ = ("parent", "segment", "written")
 

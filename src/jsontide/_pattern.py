@@ -72,7 +72,7 @@ Pattern: TypeAlias = tuple[Step, ...]
 
 _ROOT: Final = re.compile(r"root(?=[.\[]|\Z)")
 _STARS: Final = re.compile(r"\*{1,2}")
-# A JSON string without its closing quote, as far as it is valid.
+# The valid beginning of a JSON string, without its closing quote.
 _STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*')
 _MAX_DIGITS: Final = 18
 
@@ -202,7 +202,7 @@ def _parse_number(text: str, at: int, expected: str = _FROM_START) -> tuple[int 
 
 
 def _parse_quote(text: str, at: int) -> int:
-    """Parse the closing quote, or fail with what is missing there."""
+    """Parse the closing quote, or fail and name the missing sign."""
     if at == len(text):
         _fail("more of the key, or '\"'", text, at)
     if text[at] == "\\":

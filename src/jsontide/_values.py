@@ -1,4 +1,4 @@
-"""JSON values in Python: what they are, as compact JSON text, and as a flat list of their parts; without recursion.
+"""JSON values in Python: their types, their compact JSON text, their parts as a flat list; without recursion.
 
 `None` is JSON `null`, a value like any other, so absence needs a name of its own: `MISSING`.
 
@@ -300,7 +300,7 @@ def unflatten(parts: list[Any]) -> Any:
 
 
 def find_value(value: object, path: tuple[Any, ...]) -> Any:
-    """Return the value at a path inside a value, `MISSING` if there is none; the path may be anything.
+    """Return the value at a path inside a value, `MISSING` if there is none; any tuple may be passed as a path.
 
     >>> find_value({"a": [1, 2]}, ("a", 1)), find_value({"a": [1, 2]}, ("a", "b"))
     (2, MISSING)

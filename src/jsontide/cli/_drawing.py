@@ -285,7 +285,7 @@ class Panel:
 
 
 class AnswerText:
-    """A text that is JSON so far, though no schema says so: it is shown as a value."""
+    """A text that has been JSON so far, without a schema; it is shown as a value."""
 
     def __init__(self) -> None:
         self._state: ParserState | None = create_parser_state()
@@ -607,7 +607,7 @@ def _describe_place(state: ParserState) -> Text:
 
 
 def describe_counts(moment: Moment, total: int | None = None) -> Text:
-    """Return how much has come, the share of the total if that is known, and the tokens."""
+    """Return how much was received, its share of the total if that is known, and the tokens."""
     words = [f"{moment.at:.1f} s", count_pieces(moment.number), f"{moment.index:,} bytes"]
     message = moment.message
     if message is not None and message.usage is not None:

@@ -63,7 +63,7 @@ def _discard_output() -> None:
 
 
 def say(message: str) -> None:
-    """Print a message on standard error, whatever text of others it has in it."""
+    """Print a message on standard error; it may quote text that is not safe to print."""
     try:
         typer.echo(escape_lines(message), err=True)
     except BrokenPipeError:

@@ -1,7 +1,7 @@
 """A file or standard input in; its bytes, its kind, and the pieces of a stream when they are due out.
 
-How a stream begins says what it is (`_sniff`). No more is read than it takes to decide, and nothing that was read is
-lost. A model's events, on lines or as server-sent events, are a stream; other JSON, one document or many, is a text.
+The first bytes of a stream decide its kind (`_sniff`). No more is read than it takes to decide, and no byte is lost.
+A model's events, on lines or as server-sent events, are a stream; other JSON, one document or many, is a text.
 Both may be recorded.
 
 Recordings are played in the time that they took, standard input as it arrives, and a file without times in pieces that
@@ -79,7 +79,7 @@ def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
 
 
 def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
-    """Yield whatever a pipe holds, as soon as it holds something."""
+    """Yield the bytes of a pipe as soon as there are any."""
     with errors_of(name):
         while chunk := os.read(descriptor, _PIPE):
             yield chunk

@@ -36,7 +36,7 @@ def load_schema(name: str) -> object:
 
 
 def _import_type(module: str, attribute: str) -> object:
-    if "" not in sys.path:  # as `python -m` has it: modules here are found
+    if "" not in sys.path:  # as `python -m` does, so that modules in this folder are found
         sys.path.insert(0, "")
     try:
         found: object = importlib.import_module(module)

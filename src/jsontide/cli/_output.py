@@ -44,7 +44,7 @@ def quote_safely(text: str) -> str:
 
 def escape_unsafe_json(text: str) -> str:
     """Make any part of a JSON text safe to print without changing its value."""
-    # Whatever is unsafe is inside a string, but for line ends and tabs between tokens.
+    # Unsafe characters are inside strings, except line ends and tabs between tokens.
     return _UNSAFE_JSON.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
@@ -111,7 +111,7 @@ _PARTS = re.compile(r'\[\]|\{\}|"(?:[^"\\]+|\\.)*"|[\[\]{},:]|[^\[\]{},:"]+')
 
 
 def write_pretty(value: JsonValue) -> str:
-    """Return a value as `json.dumps` does with `indent=2`, whatever its numbers and depth."""
+    """Return a value as `json.dumps` does with `indent=2`, but with any numbers and any depth."""
     written: list[str] = []
     depth = 0
     for part in _PARTS.findall(write_json(value)):
@@ -156,7 +156,7 @@ class RecentText:
         self._line_start = 0
 
     def feed(self, chunk: bytes) -> None:
-        """Add a chunk after which no place before it is asked for, but for the end of the text so far."""
+        """Add a chunk. From now on no earlier place is looked up, except the end of the text before it."""
         self.settle(self._length)
         self.hold(chunk)
 
@@ -174,7 +174,7 @@ class RecentText:
             yield chunk
 
     def settle(self, index: int) -> None:
-        """Forget the text before an index, but for a little that is shown before an error."""
+        """Forget the text before an index, except the little that is shown before an error."""
         cut = index - _KEPT_BEFORE - self._start
         if cut > 0:
             text = self._join()

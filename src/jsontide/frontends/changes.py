@@ -1,4 +1,4 @@
-"""Two states of a growing value in, its changes out: what is new, and where.
+"""Two states of a growing value in, its changes out: the new values and texts, with their paths.
 
 Rule: applied in order to the value before, changes give the value after, and say which values will not change any more.
 
@@ -339,7 +339,7 @@ def compare_values(before: JsonValue | Missing, after: JsonValue | Missing, *, i
 
 
 def _compare(before: object, after: object, changes: list[Change]) -> None:
-    """Add what changed: go down along the last values as long as they changed, then add what is new, inside first."""
+    """Go down along the last values as long as they changed, then add the new values, the innermost first."""
     path: Path = ()
     around: list[tuple[Path, object, Segment | None, list[Segment]]] = []
     while before is not after:
@@ -361,7 +361,7 @@ def _compare(before: object, after: object, changes: list[Change]) -> None:
 
 
 def _new_in(before: object, after: object) -> tuple[Segment | None, list[Segment]] | None:
-    """Return the last value of a container before, and what is new in it; `None` if it did not only grow."""
+    """Return the last key of the container before, and the new keys; `None` unless the container only grew."""
     if isinstance(before, list) and isinstance(after, list) and _continues(before, after):
         return (len(before) - 1 if before else None), list(range(len(before), len(after)))
     if isinstance(before, dict) and isinstance(after, dict) and before.keys() <= after.keys():
@@ -370,12 +370,12 @@ def _new_in(before: object, after: object) -> tuple[Segment | None, list[Segment
 
 
 def _continues(before: list[object], after: list[object]) -> bool:
-    """Return whether an array is the same with more at its end, and not that of another member of the same key."""
+    """Return whether an array continues another one, and does not belong to another member of the same key."""
     return len(after) >= len(before) and before[:-1] == after[: len(before) - 1 if before else 0]
 
 
 def _replaced_in(before: object, after: object, last: Segment | None) -> list[Segment]:
-    """Return the members of an object, but for the last one, that another one of the same key has replaced."""
+    """Return the keys of members, except the last one, that a member of the same key has replaced."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         return []
     return [key for key, old in before.items() if key != last and old is not after.get(key) and old != after.get(key)]

@@ -19,7 +19,7 @@ An operation is one of these; the cursor is the innermost value that grows, and 
 
 The first event is always a whole value, and so is the first of a reader that joins later: after this one event it has
 all that the others have.
-Rule: reading the events gives the values that were written, and what did not change is the same object as before.
+Rule: reading the events gives the values that were written; a value that did not change stays the same object.
 """
 
 from __future__ import annotations

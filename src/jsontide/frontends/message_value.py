@@ -211,7 +211,7 @@ class _MessageDifference:
         self._grow_open_call(path, old, call, is_new=False)
 
     def _grow_open_call(self, path: Path, old: BaseCall, call: BaseCall, *, is_new: bool) -> None:
-        """Add what is new in the arguments of a call, and its status."""
+        """Add the changes of the arguments of a call, and of its status."""
         where = (*path, "arguments")
         if self.arguments == "values":
             self._grow_arguments(where, old.document, call)
@@ -233,7 +233,7 @@ class _MessageDifference:
         self.changes.append(Finish(path))
 
     def change_arguments(self, path: Path, old: BaseCall | None, call: BaseCall) -> None:
-        """Add what is new in the arguments of a call, which stand at a path of their own."""
+        """Add the changes of the arguments of a call, which stand at a path of their own."""
         if old is call:
             return
         self._grow_arguments(path, old.document if old is not None and _goes_on(old, call) else None, call)
@@ -241,7 +241,7 @@ class _MessageDifference:
             self._finish_arguments(path, call)
 
     def _grow_arguments(self, path: Path, before: Document | None, call: BaseCall) -> None:
-        """Add what is new in the arguments as a value."""
+        """Add the changes of the arguments as a value."""
         after = call.document
         if after is not None:
             self._grow_document(path, before, after)
@@ -267,7 +267,7 @@ class _MessageDifference:
             self.changes.append(Finish((*path, *inside), len(inside) + 1))
 
     def _grow_document(self, path: Path, before: Document | None, after: Document) -> None:
-        """Add what is new in a growing document: from its parse, or, with a schema, in what the schema shows."""
+        """Add the changes of a growing document: of its parse or, with a schema, of the value that the schema shows."""
         if not after.is_shown:
             return
         old = before if before is not None and before.is_shown else None
@@ -296,7 +296,7 @@ class _MessageDifference:
 
 
 def _goes_on(old: BaseCall, call: BaseCall) -> bool:
-    """Return whether a call has only become more: of one kind, not finished before, and with all that it had.
+    """Return whether a call only grew: its kind is the same, it was not finished, and it has all that it had.
 
     No change takes a member away, and a finished value does not change any more.
     """
@@ -410,7 +410,7 @@ class StateKeys(Record):
         return calls + (answer.state.index if isinstance(answer, Document) else 0)
 
     def changes(self, before: NativeStreamed | None, after: NativeStreamed) -> list[Change]:
-        """Return what changed in the state; without something before, all that is shown is set."""
+        """Return the changes of the state; without a state before, the whole value is set."""
         if isinstance(after, ParserState):
             root: Path = () if self.answer is None else (self.answer,)
             return move_changes(read_changes(before if isinstance(before, ParserState) else None, after), root)

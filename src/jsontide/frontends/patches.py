@@ -4,7 +4,7 @@ RFC 6902 cannot append to a string: it is replaced, as a whole, each time it gro
 In steps, a string is sent again only when it has grown by half, and when it is finished: so all its copies together
 are shorter than three times the string. A patch then waits for 32 more characters, so that its frame is worth it.
 
-Rule: `add` for a new value, with all that is known of it, and `replace` only for one that is there.
+Rule: `add` sends a new value with its content so far; `replace` only changes a value that is there.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PatchWriter:
         return self._write(changes, self._before)
 
     def finish(self, state: ParserState | None = None) -> tuple[PatchWriter, list[dict[str, JsonValue]]]:
-        """Return the writer at the end of the stream, and all that was not sent yet; `state` is the last one."""
+        """Return the writer at the end of the stream, and the operations not sent yet; `state` is the last state."""
         changes = () if state is None else read_changes(self._before, state)
         writer, patch = self._write(changes, state)
         texts = writer._texts.copy()
@@ -115,7 +115,7 @@ class PatchWriter:
 
 
 def _begin(texts: dict[Path, _OpenText], change: SetValue) -> None:
-    """Remember the string that grows in a new value, if one does, and forget those of the value that it replaces."""
+    """Remember the growing string of a new value, if it has one; forget the strings of the value that it replaces."""
     depth = len(change.path)
     for path in [path for path in texts if path[:depth] == change.path]:
         del texts[path]

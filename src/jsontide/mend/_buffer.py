@@ -152,7 +152,7 @@ class Buffer:
         self.stop: i64 = -1  # and up to here it is read, if it cannot be read on
 
     def kept(self) -> tuple[Any, ...]:
-        """Return what is known between two chunks, as a new buffer takes it."""
+        """Return the state between two chunks, as the arguments of a new buffer."""
         return (
             self.mending,
             self.mode,
@@ -241,7 +241,7 @@ class Buffer:
         return i
 
     def fail_held(self, i: i64) -> i64:
-        """Fail because what is at `i` could only be mended with more text than may be held."""
+        """Fail because mending at `i` needs more text than may be held."""
         begin: i64 = self.flushed if self.flushed >= 0 else self.base + (self.hold if self.hold >= 0 else i)
         self.hold = -1
         self.stop = i
@@ -254,7 +254,7 @@ class Buffer:
         return i
 
     def take(self, n: i64, is_ambiguous: bool) -> str:
-        """Return what was read up to the hold, and keep the rest.
+        """Return the text up to the hold, and keep the rest.
 
         `is_ambiguous`: if the text ends here, what is held of it can be read in two ways.
         """
@@ -300,13 +300,13 @@ class Buffer:
         self.flushed = self.base + place
 
     def _drop_held(self, keep: i64) -> None:
-        """Leave out what is held, because the text ends inside of it."""
+        """Leave out the held text, because the text ends inside it."""
         self.flush_drop()
         if RepairKind.TRUNCATED in self.kinds:
             self.add_repair(Repair(RepairKind.TRUNCATED, self.base + keep, self.text[keep:], "", True))
 
     def rewind(self) -> None:
-        """Forget what was done after the hold began."""
+        """Forget the edits after the beginning of the hold."""
         if self.is_split:
             del self.out[self.safe :]
             self.copied = self.hold
@@ -389,7 +389,7 @@ class Buffer:
         return n - begin > self.max_held
 
     def wait_or_fail(self, i: i64, n: i64) -> i64:
-        """Wait for more text, unless there is none, or too much is held."""
+        """Wait for more text, unless the text has ended, or too much is held."""
         return self.fail_held(i) if self.is_late(i, n) else self.wait(i)
 
     def copy_to(self, place: i64) -> None:
@@ -513,5 +513,5 @@ class Buffer:
 
 
 def wanted_in(mode: i64) -> str:
-    """Say what is expected in a mode."""
+    """Return the words for what a mode expects."""
     return EXPECTED_WORDS.get(mode, "a value")

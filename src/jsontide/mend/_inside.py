@@ -88,7 +88,7 @@ _SIGNED_WORD: Final = re.compile(r"[-+](?:Infinity|inf|NaN|nan)")
 
 
 class Inside:
-    """Reads what is between strings."""
+    """Reads the text between strings."""
 
     __slots__ = ("buffer", "coercions", "outside", "strings", "value")
 
@@ -100,7 +100,7 @@ class Inside:
         self.coercions: Final[Coercions | None] = None if value.shape is None else Coercions(buffer, value)
 
     def read(self, i: i64, n: i64) -> i64:
-        """Read what is between tokens, by the table."""
+        """Read the text between tokens, by the table."""
         buffer = self.buffer
         text = buffer.text
         grammar = GRAMMAR
@@ -294,7 +294,7 @@ class Inside:
         return self._mend_name(i, n, end)
 
     def _mend_name(self, i: i64, n: i64, end: i64) -> i64:
-        """Read a key without quotation marks, or what comes before them in Python 2."""
+        """Read a key without quotation marks, or the prefix before them, as in Python 2."""
         buffer = self.buffer
         text = buffer.text
         place = name_end(text, i, end)

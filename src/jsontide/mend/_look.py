@@ -1,7 +1,7 @@
 """Text and a place in, what begins there out: looks ahead, and never further than `end`.
 
 Each answer is `YES`, `NO` or `WAIT`: more text is needed.
-Rule: an answer other than `WAIT` stays the same whatever follows, so it does not matter where a text is cut.
+Rule: an answer other than `WAIT` is final, so it does not matter where a text is cut.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def name_end(text: str, i: i64, end: i64) -> i64:
 
 
 def number_end(text: str, i: i64, end: i64) -> i64:
-    """Return where whatever looks like a number ends."""
+    """Return the end of the run that looks like a number."""
     match = _NUMBER_RUN.match(text, i, end)
     return i if match is None else match.end()
 

@@ -51,7 +51,7 @@ _SPACES: Final = " \n\r\t"
 _S: Final = rf"[{_SPACES}]*+"
 _KEY: Final = r'"[^"\\\x00-\x1f]*+'
 _ESCAPE: Final = r"\\(?:[\\/]|[bfnrt](?=[\W\d_])|u(?![dD][89abAB])[0-9a-fA-F]{4})"
-"""An escape that is certainly meant as one, whatever else is in the string."""
+"""An escape that is certainly meant as one, in any string."""
 _TEXT: Final = rf'(?:[^"\\\x00-\x1f]++|{_ESCAPE})*+'
 _STRING_END: Final = rf'{_TEXT}"(?=,{_S}")'
 _SCALAR: Final = (
@@ -76,7 +76,7 @@ _STRING_IN_ARRAY: Final = re.compile(_STRING_END + _MORE_ITEMS)
 
 
 class Mender:
-    """Mends one text: knows which part reads what is next."""
+    """Mends one text: knows which part reads next."""
 
     __slots__ = ("_kept_outside", "buffer", "inside", "keeps_text", "last_kept", "outside", "strings", "value")
 
@@ -92,7 +92,7 @@ class Mender:
         self.last_kept: Kept | None = kept  # as long as nothing has been read since
 
     def keep(self) -> Kept:
-        """Return all that is known between two chunks; none of it changes in place."""
+        """Return the state between two chunks; nothing in it changes in place."""
         kept = self.last_kept
         if kept is None:
             kept = self.last_kept = self._gather()
@@ -187,7 +187,7 @@ class Mender:
         return text
 
     def refuse(self, reason: Reason, wanted: str, found: str) -> None:
-        """Stop for good at the end of what was fed."""
+        """Stop for good at the end of the text so far."""
         buffer = self.buffer
         if not buffer.is_over:
             self.last_kept = None
@@ -242,7 +242,7 @@ class Mender:
         return self.outside.compare(i, n) if mode == COMPARING else self.outside.read_comment(i, n)
 
     def _match_clean(self, text: str) -> re.Match[str] | None:
-        """Return a match of what is held and the chunk after it, if that is clean."""
+        """Return a match of the held text and the chunk after it, if both are clean."""
         mode: i64 = self.buffer.mode
         if mode == AFTER_MEMBER:
             return _MEMBERS.match(text)

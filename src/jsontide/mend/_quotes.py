@@ -5,7 +5,7 @@ In JSON the first one ends the string: that reading is taken if the next token f
 After a mark that turned out to be text, more is asked for: the rest of the structure up to the next key must fit, and
 the marks inside must come in pairs; if they do not, any of them may be the last, and the text is refused.
 
-Rule: as in `_look`, an answer other than `WAIT` stays the same whatever follows.
+Rule: as in `_look`, an answer other than `WAIT` is final.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ NO_MARKS: Final = Tally()
 
 
 class Mark:
-    """A quotation mark, and all that is needed to judge it."""
+    """A quotation mark, and the facts that decide about it."""
 
     __slots__ = (
         "end",

@@ -549,7 +549,7 @@ class Strings:
         return decode_key(self.buffer.text[begin:i]) if begin >= 0 else ""
 
     def _join(self, i: i64, n: i64) -> i64:
-        """Leave out what is between two strings with a plus sign between them."""
+        """Leave out the plus sign between two strings, and the marks around it."""
         buffer = self.buffer
         place = skip_comments(buffer.text, i + 1, n)
         place = skip_comments(buffer.text, place + 1, n)

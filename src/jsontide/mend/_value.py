@@ -60,7 +60,7 @@ class Frame:
 
 
 def closers_of(frame: Frame | None) -> str:
-    """Return what closes all that is open."""
+    """Return the brackets that close all open containers."""
     closers: list[str] = []
     while frame is not None:
         closers.append(frame.strict_closer)
@@ -128,7 +128,7 @@ class OpenValue:
             self._end(i)
 
     def release(self) -> None:
-        """Give out what was held: a value has begun after it."""
+        """Give out the held text: a value has begun after it."""
         buffer = self.buffer
         if buffer.hold >= 0:
             if buffer.has_comma and self.top is not None and self.top.closer == TUPLE:

@@ -17,7 +17,7 @@ _NEEDS_SCHEMA: Final = "needs a schema"
 
 
 class RepairKind(Enum):
-    """What was mended; each is a switch of `Mending`."""
+    """The kinds of repairs; each is a switch of `Mending`."""
 
     _value_: str
     is_lossy: bool
@@ -76,7 +76,7 @@ class RepairKind(Enum):
     ELLIPSIS = "ellipsis", _LOSSY, _STRUCTURAL
     """`...` in place of values that were left out."""
     TRUNCATED = "truncated", _LOSSY, _STRUCTURAL
-    """The text ended before the value did: what was open is closed, what was undecided is dropped."""
+    """The text ended before the value did: open values are closed, undecided text is dropped."""
     UNQUOTED_STRING = "unquoted string", _STRUCTURAL, _NEEDS_SCHEMA
     """Words without quotation marks where the schema wants a string."""
     ENUM = "enum", _NEEDS_SCHEMA
@@ -132,7 +132,7 @@ class Mending:
     """
 
     kinds: frozenset[RepairKind]
-    """What is mended; anything else in the text is an error."""
+    """The kinds of mistakes that are mended; any other mistake is an error."""
     values: SeveralValues = "first"
     """Of several values, the first counts, or all do, each on its own lines, or there is only one, repeated or not."""
     allowed_in_calls: frozenset[RepairKind] = frozenset()

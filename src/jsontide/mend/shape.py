@@ -1,4 +1,4 @@
-"""What a schema wants at a place, as far as mending needs to know it.
+"""What a schema wants at a place: the part of it that mending needs.
 
 `schema` makes shapes; a child is made when it is asked for, because recursive schemas never end.
 """
@@ -140,7 +140,7 @@ class Shape:
 
 
 def follow(shape: Shape, steps: Steps) -> Shape | None:
-    """Return what is at the end of some steps."""
+    """Return the shape at the end of some steps."""
     found: Shape | None = shape
     for step in steps:
         if found is None:

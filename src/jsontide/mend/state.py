@@ -52,7 +52,7 @@ def original_index(repairs: Sequence[Repair], index: int) -> int:
 
 
 def place_error(error: ParserError, repairs: Sequence[Repair], passage: Passage) -> ParserError:
-    """Return an error in the mended text as one in the original; `passage` is what was read last."""
+    """Return an error in the mended text as one in the original; `passage` is the last text that was read."""
     index = original_index(repairs, error.index)
     line, start = passage.line, passage.line_start
     if index >= passage.base:
@@ -131,7 +131,7 @@ class MendState:
 
     @property
     def held(self) -> str:
-        """The end of the text, as far as it is not decided what it means, or what was left out is not reported yet."""
+        """The end of the text: not decided yet, or left out and not reported yet."""
         return self._mender.buffer.drop_text + self._mender.buffer.text
 
     @property
@@ -156,7 +156,7 @@ class MendState:
 
     @property
     def passage(self) -> Passage:
-        """What is held, and where it begins."""
+        """The held text, and where it begins."""
         mender = self._mender
         return Passage(mender.buffer.text, mender.buffer.base, mender.buffer.line, mender.buffer.line_start)
 

@@ -50,13 +50,13 @@ class Moment:
     at: float
     """When the last piece came, in seconds since the start."""
     index: int
-    """How many bytes there were; those of an event are the bytes of its JSON."""
+    """How many bytes there were; an event counts as its JSON."""
     end: End | None
     """How the stream ended, `None` before the end."""
 
     @property
     def kind(self) -> Kind:
-        """The kind of stream, as far as it is known: it can become more special."""
+        """The kind of stream so far; it can become more special."""
         return self._stage.kind
 
     @property
@@ -84,7 +84,7 @@ class Moment:
 
     @property
     def resolution(self) -> Resolution[object] | None:
-        """What the schema shows of a document, if there is one."""
+        """The document as its schema shows it, if there is a schema."""
         return self._stage.resolution
 
     @property
@@ -222,7 +222,7 @@ def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]
 
 
 def afollow(pieces: AsyncIterable[Piece | bytes], **options: Unpack[FollowOptions]) -> AsyncIterator[Moment]:
-    """Do as `follow` does, for pieces that come asynchronously."""
+    """The asynchronous `follow`."""
     check_async(pieces, "pieces must be an asynchronous iterable of Piece or bytes", "follow")
     return _afollow(pieces, start_moment(**options))
 

@@ -246,7 +246,7 @@ class ForwardingHandler(BaseHTTPRequestHandler):
             try:
                 data = body.read()
             except (OSError, HTTPException) as error:
-                # Nothing more is said, so the client sees that the body is not whole.
+                # Nothing more is sent, so the client sees that the body is not whole.
                 self.close_connection = True
                 recorder.finish("lost", _describe(error))
                 self.target.on_error(f"{self.target.address_of(self.path)} was lost: {_describe(error)}")

@@ -11,7 +11,7 @@ The file is NDJSON, one line for each piece:
     {"at": 0.6, "event": {...}}                 or an event that a client decoded
     {"at": 9.1, "end": "over"}                  "over", "lost" or "stopped", with "error" as text; may be absent
 
-A file that breaks off is read up to there, and says so; anything else that is wrong is an error with its line.
+A file that breaks off is read up to that line, and ends as `lost`; any other mistake is an error that names its line.
 A line is in the file when `RecordingWriter.write` returns, so a recorder that is killed loses nothing but the end.
 A piece is checked where it is made, so that nothing behind it has to.
 """
@@ -259,7 +259,7 @@ class Recording:
 
     @classmethod
     def loads(cls, data: bytes) -> Recording:
-        """Do as `load` does, with the bytes of a file."""
+        """Read the bytes of a recording file, as `load` does."""
         if not is_recording(data):
             return cls.of_bytes(data)
         read = _FileReader(data)
@@ -296,8 +296,8 @@ class Recording:
     def recut(self, sizes: int | Iterable[int] | None = None, *, seed: int | None = None) -> Recording:
         """Return the same bytes in other pieces: of these sizes, or cut at random by a seed.
 
-        The rest after the last size is one piece, and a single size is that of all pieces.
-        The times are interpolated between those of the pieces that were received.
+        The rest after the last size is one piece; a single size holds for all pieces.
+        The times are interpolated between the times of the received pieces.
 
         >>> recording = Recording((Piece(1.0, b"[1, "), Piece(2.0, b"22]")))
         >>> [(piece.at, piece.data) for piece in recording.recut(2).pieces]
@@ -428,7 +428,7 @@ class RecordingWriter:
     """Writes a recording while it happens.
 
     `about` is the header of the file; of a URL in it, user, query and fragment are left out.
-    The stream starts now, or at the time `began` of the clock, such as that of the request.
+    The stream starts now, or at the time `began` of the clock: when the request was sent, for example.
 
     >>> import io
     >>> file = io.BytesIO()

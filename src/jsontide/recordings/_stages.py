@@ -1,4 +1,4 @@
-"""The stages of a stream: pieces in, and what is known of the stream after each of them.
+"""The stages of a stream: a piece in, the next stage out.
 
     UndecidedStage ──▶ JsonStage ──▶ DocumentsStage    one JSON document, then several
         │                  └───────▶ MessageStage      events of a provider, alone or in an array, or its whole response

@@ -54,7 +54,7 @@ class Lane:
     updates: int
     """In how many moments it changed, or something in it."""
     size: int
-    """How many characters it has: those of its strings, and of its numbers, `true`, `false` and `null` as JSON."""
+    """How many characters it has: the text of its strings, and all other scalars as JSON."""
 
 
 @dataclass(slots=True, eq=False)

@@ -72,7 +72,7 @@ from jsontide.schema.functions import FunctionArguments
 from jsontide.schema.options import KEYWORD, POLICIES, Policies, Policy, check_source, find_policy
 
 Checks: TypeAlias = "Callable[[Schema], tuple[Check | None, Check | None]]"
-"""Returns what checks closed values of a schema, and what converts scalars of other kinds."""
+"""Returns the check for closed values of a schema, and the one that converts scalars of other kinds."""
 
 _REF_LOOP: Final = "a $ref leads back to itself, with no value between"
 _MAX_NODES: Final = 10_000
@@ -190,7 +190,7 @@ def _load_types() -> Any:
 
 
 def to_json_schema(source: Any) -> dict[str, Any]:
-    """Return the JSON Schema of a schema, whatever it is given as, for a request to a provider.
+    """Return a schema of any form as JSON Schema, for a request to a provider.
 
     >>> to_json_schema({"type": "string"})
     {'type': 'string'}

@@ -1,8 +1,8 @@
-"""The log of a parser state in, what the schema makes of it out: a fold over nodes that visits each node once.
+"""The log of a parser state in, a resolution through the schema out: a fold over nodes that visits each node once.
 
 A fold follows one stream, and only the newest resolution may advance it; continuing from an older one starts another.
 Nodes come in the order in which they open; a container has closed when the log continues outside of it.
-An open scalar is not in the log: it is checked last, and what follows from it is undone before the next step.
+An open scalar is not in the log: it is checked last, and its consequences are undone before the next step.
 
 A candidate is an open container read as one variant of its schema node, with the values found in it so far.
 Most containers have one candidate; there are several while a union is undecided.
@@ -108,7 +108,7 @@ class Candidate(Viewable):
             self.finals.pop(segment, None)
 
     def with_defaults(self) -> Values:
-        """Return the values as they are at the end, with defaults for what did not come."""
+        """Return the final values, with defaults for missing members."""
         values: Any = self.values
         variant, finals = self.variant, self.finals
         if finals is None and (not isinstance(variant, ObjectVariant) or not variant.defaults):
@@ -199,7 +199,7 @@ class Alternatives:
 
     @property
     def best(self) -> Candidate:
-        """Of the candidates that fit a closed value, the one that shows most of it."""
+        """The candidate that shows most of a closed value, among those that fit it."""
         alive = self.alive
         return alive[0] if len(alive) == 1 else max(alive, key=lambda candidate: len(candidate.values))
 
@@ -352,7 +352,7 @@ class CandidateStack:
             self.fail([failure for failure in failures if failure.offset == offset and failure.candidate in left])
 
     def fail(self, failures: list[Rejection]) -> None:
-        """Let candidates of the innermost container fail, all at one character, and all that depends on them."""
+        """Let candidates of the innermost container fail at one character, and all that depend on them."""
         self.invalidate()
         for failure in failures:
             self._set(failure.candidate, "failed", value=True)
@@ -424,7 +424,7 @@ class CandidateStack:
                 break
             sole.append(alternatives.alive[0])
         reported = [failure for failure in failures if failure.candidate in sole]
-        # Inside a value that a function of the program changes first, only the check of that value knows what is wrong.
+        # Inside a value that a function of the program changes first, only the check of that value knows the problem.
         sure = sole[: 1 + next((at for at, each in enumerate(sole) if each.variant.has_before_validator), len(sole))]
         found = [failure.mismatch for failure in reported if failure.is_sure and failure.candidate in sure]
         if len(found) < len(reported) and not self.is_journaling:
@@ -631,7 +631,7 @@ class SchemaFold:
             self.stack.fail_in_turn(failures)
 
     def _look_at(self, scalar: OpenScalar) -> bool:
-        """Check an open scalar as far as it goes; return whether more of it would change nothing until it closes."""
+        """Check the beginning of an open scalar; return whether its verdict is settled until it closes."""
         container = self.stack.containers[-1]
         segment: Segment = container.count if scalar.key is None else scalar.key
         candidates = container.candidates

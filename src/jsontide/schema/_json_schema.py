@@ -1,7 +1,7 @@
 """A JSON Schema in, its keywords out, or an error that says what is wrong and where.
 
-Two schemas that both apply are merged to one that means the same, as far as one can; what it cannot express is kept
-under `ALSO`, and checked by the validator when a value closes.
+Two schemas that both apply are merged into one. What one schema cannot express is kept under `ALSO`, and the validator
+checks it when a value closes.
 
 Schemas come from strangers, so nothing outside of a schema is opened because the schema names it.
 A `$ref` may name a place in the schema in every way that JSON Schema has: by pointer, by anchor, by `$id`.
@@ -40,7 +40,7 @@ ATTRIBUTES: Final = "x-jsontide-attributes"
 BEFORE: Final = "x-jsontide-before"
 """Whether a function of a type sees values before its validator."""
 WHOLE: Final = "x-jsontide-whole"
-"""Whether a string of a type is no free text, although it has no format: that of a `Decimal`, for example."""
+"""Whether a string is no free text although it has no format: the string of a `Decimal`, for example."""
 _UNSUPPORTED: Final = ("$dynamicRef", "$recursiveRef")
 _FREE_TEXT_FORMATS: Final = frozenset(
     (

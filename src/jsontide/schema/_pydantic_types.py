@@ -172,9 +172,9 @@ class SchemaGenerator(GenerateJsonSchema):
         if kind in _OBJECTS:
             self._describe_object(schema, written)
         if kind in ("set", "frozenset"):
-            # Equal items are dropped, not refused, and the length is that of the set.
+            # Equal items are dropped, not refused, and the length counts the items that are left.
             written = {key: written[key] for key in written if key not in ("uniqueItems", "minItems", "maxItems")}
-        # What a lax schema accepts as a string, and what a generator yields, is not known beforehand.
+        # Nobody knows beforehand which strings a lax schema accepts, or which items a generator yields.
         if kind in _FUNCTIONS_BEFORE or (kind == "lax-or-strict" and written.get("type") == "string"):
             written = self._note_before(written, is_defined="ref" in schema and "$ref" in written)
         if kind in _CHECKED_ALONE or (kind in _FUNCTIONS and _needs_nothing_else(schema)):
@@ -243,7 +243,7 @@ def _merge_keys(paths: list[list[str]], name: str, written: Schema) -> list[str]
 
 
 def find_checks(found: list[FieldCheck], flat: Schema) -> tuple[FieldCheck | None, FieldCheck | None]:
-    """Return what checks values of the kind of a schema, and what converts those of other kinds."""
+    """Return the check for values of the kind of a schema, and the one that converts values of other kinds."""
     if flat.get(CHECK) is None:
         return None, None
     check = found[flat[CHECK]]

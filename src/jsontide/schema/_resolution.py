@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown", bound=dict[str, JsonValue] | list[JsonValue])
 
 PartialValue: TypeAlias = "ObjectView | ArrayView | str | int | float | Decimal | bool | Missing | None"
-"""What a partial shows for one value: JSON, as far as it has come."""
+"""What a partial shows for one value: its JSON so far."""
 
 _NEVER_MEMBERS: Final = frozenset({"resolution", "_variants", "_shown", "__setstate__", "__deepcopy__", "__copy__"})
 """What `copy` and `pickle` look up before an object has its attributes."""
 _METHODS_OF_MODELS: Final = frozenset({"model_dump", "model_dump_json", "dict", "json", "_asdict", "asdict"})
-_HINT_TO_DICT: Final = "to_dict() of the Partial returns what is shown so far"
+_HINT_TO_DICT: Final = "to_dict() of the Partial returns the object so far"
 _NOT_PICKLED: Final = "a part of a partial cannot be pickled, because its schema is elsewhere; pickle the partial"
 
 
 class Status(Enum):
-    """How far a resolution has come."""
+    """The progress of a resolution."""
 
     PENDING = "pending"
     """Nothing may be shown yet."""
@@ -71,7 +71,7 @@ class Resolution(Generic[Model_co]):
 
     @property
     def status(self) -> Status:
-        """How far the resolution has come."""
+        """The progress: pending, partial, final, or a mismatch."""
         return self._report.status
 
     @property
@@ -84,7 +84,7 @@ class Resolution(Generic[Model_co]):
 
     @property
     def errors(self) -> tuple[SchemaMismatch, ...]:
-        """What does not fit, in the order in which it was found."""
+        """The mismatches, in the order in which they were found."""
         report = self._report
         return (*report.fold.stack.errors[: report.error_count], *report.open_errors)
 
@@ -109,7 +109,7 @@ class Partial(Generic[Model]):
 
     @property
     def so_far(self) -> PartialValue:
-        """What is shown: an object or an array by its view, a scalar as it is, `MISSING` while nothing is."""
+        """The value so far: a view of an object or an array, a scalar as it is, `MISSING` before there is one."""
         return _wrap(self.resolution.value, self._variants)
 
     @property
@@ -166,7 +166,7 @@ class Partial(Generic[Model]):
 
     @property
     def _items(self) -> ObjectView | ArrayView:
-        """What is shown; an empty object while nothing is."""
+        """The view so far; of an empty object before there is one."""
         return ObjectView({}, ()) if self.resolution.value is MISSING else cast("ObjectView | ArrayView", self.so_far)
 
     @property

@@ -58,7 +58,7 @@ class ResolutionReport(Generic[Model]):
         )
 
     def fits(self, value: JsonValue, state: ParserState) -> bool:
-        """Return whether the validator accepts a value in place of that of a state."""
+        """Return whether the validator accepts this value instead of the one that a state has."""
         found = self.compiled.validator.validate(value, self.fold.memory, has_decimals=has_decimals(state))
         return found.is_sure and not found.problems
 
@@ -173,7 +173,7 @@ def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -
         report.open_errors = _locate_problems(validated.problems, resolution)
         report.status = Status.MISMATCH
         return
-    # The validator of a JSON Schema makes nothing of a value, so the value that is shown is what it made.
+    # The validator of a JSON Schema returns the value itself, and then the value that is shown is the model.
     is_plain = validated.model is value
     shown = state.value
     if is_agreed:

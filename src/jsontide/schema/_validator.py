@@ -195,7 +195,7 @@ def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:
 
 
 class Located(NamedTuple):
-    """A problem, the index of its value in the text, or of the container if it is missing, and what was found."""
+    """A problem, where its value begins in the text (or its container, if it is missing), and the value in words."""
 
     problem: Violation
     start: int

@@ -7,7 +7,7 @@ Recursive schemas make nodes that lead back to themselves: nothing here may walk
 At the end: a node and a scalar in, the value to show out, or why it fits no variant.
 A string is checked as if its characters came one by one: each variant is ruled out at an *offset*, the length of the
 shortest beginning that cannot become this variant; the kind of a value shows at its first character, offset 0.
-The variant that is ruled out last says what is wrong.
+The variant that is ruled out last explains the mismatch.
 So a whole string gives the same result as its pieces, however they were cut.
 """
 
@@ -171,7 +171,7 @@ class ObjectVariant(Variant):
         return key
 
     def note_members(self) -> None:
-        """Set what it has to know about its members, once those are filled in."""
+        """Note the gates and defaults of its members, once those are filled in."""
         members = [(key, node) for key, node in self.properties.items() if self.first_key(key) == key]
         self.gates = frozenset(key for key, node in members if node.policy == "gate")
         self.defaults = {key: node.default for key, node in members if node.default is not MISSING}
@@ -215,7 +215,7 @@ class SchemaNode:
         )
         """The kinds of all variants but enums."""
         self.free: frozenset[type] = frozenset(each for variant in variants for each in _free_types(variant))
-        """The Python types of scalars that fit whatever their value is."""
+        """The Python types whose scalars always fit."""
         self.expected = " or ".join(dict.fromkeys(variant.expected for variant in variants)) or "nothing"
         self.longest = max((variant.longest for variant in variants if isinstance(variant, EnumVariant)), default=-1)
         """How long a string can be that is still a member of some enum, -1 if there is no enum."""
@@ -248,7 +248,7 @@ class SchemaNode:
 
 
 def _free_types(variant: Variant) -> list[type]:
-    """Return the types of scalars that fit a variant whatever their value is."""
+    """Return the Python types whose scalars always fit a variant."""
     if variant.check is not None or isinstance(variant, EnumVariant):
         return []
     kinds = variant.kinds

@@ -51,7 +51,7 @@ class FunctionArguments:
 
 
 def describe(function: Callable[..., object]) -> tuple[str, str]:
-    """Return the name of a function, and what its docstring says before it lists the arguments."""
+    """Return the name of a function, and its docstring up to the list of arguments."""
     name = getattr(function, "__name__", None) or type(function).__name__
     return name, "\n".join(_read_docstring(function)[0]).strip()
 

@@ -86,7 +86,7 @@ def _start_writer(state: SnapshotState, snapshot: Any, is_text: bool) -> Snapsho
 
 
 def _read_back(text: str, last: Any) -> None:
-    """Compare all that was written with the last snapshot: the owner may have changed closed values in place."""
+    """Compare the whole text with the last snapshot: its owner may have changed closed values in place."""
     found = find_difference(read_whole(text), last)
     if found is not None:
         written = "" if found.before is MISSING else compact(found.before, False)

@@ -160,7 +160,7 @@ class Conflict:
         self.start: i64 = -1  # or, if not negative, where the text of it begins
 
     def to_exception(self, frames: list[WriteFrame], text: str) -> SnapshotConflict:
-        """Return the exception for a conflict that is not repaired; `text` is all that is written."""
+        """Return the exception for a conflict that is not repaired; `text` is the whole text so far."""
         path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
         written = "" if self.before is MISSING else compact(self.before, False)
         if self.open_string is not None:

@@ -9,7 +9,7 @@ A fork copies an open container when it first adds to it; closed containers are 
 `ParsedText` reads one snapshot after another. A text that continues the last one, apart from the brackets and quotes
 that closed that one, is not read again: the reader that stopped there reads the new part, and a fork of it reads the
 closing characters. Any other text is read whole.
-Rule: the value is that of the whole text, and no source makes this much slower than reading whole texts.
+Rule: the value equals that of parsing the whole text, and no source makes this much slower than parsing whole texts.
 Our own reader, which can continue, is slower than Python's, which cannot.
 While every text continues the last one, ours reads each character once.
 After the first that does not, and where several continue the same text, ours reads in each step only as much as takes

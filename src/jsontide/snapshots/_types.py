@@ -22,7 +22,7 @@ class SnapshotConflict(JsontideError, ValueError):  # noqa: N818 - a conflict is
         self.path: Path = path
         """Path of the contradiction in the snapshot."""
         self.written: str = written
-        """What is written there; empty if its container is already closed without it."""
+        """The text that is written there; empty if its container is already closed without it."""
         self.wanted: str = wanted
         """What the snapshot has there; empty if it is gone."""
 

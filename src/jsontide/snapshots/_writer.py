@@ -79,7 +79,7 @@ class Memo:
         return not ((self.empties_wait or self.nulls_wait) and self._is_skeleton(value))
 
     def has_changed(self, before: Any, now: Any) -> bool:
-        """Return whether a value differs from what it was."""
+        """Return whether a value has changed."""
         known = self._changed.get(_ID(now))
         if known is not None and known[0] is before:
             return True
@@ -344,7 +344,7 @@ class SnapshotWriter:
             self._write_all([key for key in undecided if not is_empty(found[key])], found)
 
     def _waited_enough(self, is_new: bool) -> bool:
-        """Count a snapshot after which it is not clear which value grows; return whether `max_wait` is reached."""
+        """Count a snapshot that leaves open which value grows; return whether `max_wait` is reached."""
         self.waited = 0 if is_new else self.waited + 1
         return self.max_wait > 0 and self.waited >= self.max_wait
 

@@ -235,7 +235,7 @@ _KEEP_ALIVE: Final = 15.0
 
 
 async def follow(studio: Studio, session_id: str | None) -> AsyncIterator[bytes]:
-    """Yield the value as it is, then what is new in it, until the reader leaves."""
+    """Yield the whole value, then each change of it, until the reader leaves."""
     writer, quiet_since = CompactWriter(), time.monotonic()
     before: object = MISSING
     known: object = None

@@ -31,7 +31,7 @@ _Todo: TypeAlias = tuple["HistoryEntry", JsonValue, Path | None]
 
 @dataclass(slots=True, eq=False)
 class HistoryEntry:
-    """A value from the moment in which it appeared; one that replaces it is another version of it."""
+    """A value from the moment in which it appeared; a value that replaces it gets an entry of its own."""
 
     kind: str
     segment: Segment
@@ -232,7 +232,7 @@ def _put(parent: HistoryEntry, entry: HistoryEntry) -> HistoryEntry | None:
 
 
 def _count_all(entry: HistoryEntry) -> int:
-    """Count a value and the newest of all that is in it."""
+    """Count a value and all values inside it, of each place the newest."""
     count, todo = 0, [entry]
     while todo:
         count += 1
@@ -310,7 +310,7 @@ class Rows:
         return 1 if self._unfolded and entry.path() in self._unfolded else 2
 
     def _window(self, entry: HistoryEntry) -> tuple[int, int] | None:
-        """Return which items of a container to show: those the reader asked for, or those around the last change."""
+        """Return the range of items to show: where the reader asked for them, or around the last change."""
         count = entry.count(self._number)
         first: int | None = None
         if self._unfolded:

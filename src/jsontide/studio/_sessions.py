@@ -123,7 +123,7 @@ class Session:
         self.expected = 0
         """How many pieces there will be, 0 if that is not known."""
         self.is_timed = True
-        """Whether the times are those of the pieces; a file that has none is shown as if they came one by one."""
+        """Whether the pieces have times; if a file has none, its pieces are shown at even times."""
         self.end: End | None = None
         self.lock: Final = RLock()
         self.pieces: Final[list[Piece]] = []
@@ -356,7 +356,7 @@ def fill(session: Session, recording: Recording) -> None:
         for number, piece in enumerate(recording.pieces, 1):
             session.add(piece)
             if number % _BATCH == 0:
-                time.sleep(0)  # lets those in that look at it
+                time.sleep(0)  # gives other threads a turn
         session.finish(recording.end or "over", recording.error, recording.duration)
     finally:
         if session.state == "loading":

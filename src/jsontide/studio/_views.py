@@ -31,7 +31,7 @@ _MOST_COMPARED: Final = 50_000
 
 
 def read_values(earlier: Moment, later: Moment) -> tuple[Value, Value]:
-    """Return the values of two moments; those of a message, as a front end has them that applies the changes."""
+    """Return the values of two moments; of a message, the values of a front end that applies the changes."""
     if earlier.message is None or later.message is None:
         return earlier.value, later.value
     before = message_value(earlier.message)
@@ -46,7 +46,7 @@ def mark(before: object, after: object) -> str:
 
 
 def count_marks(before: Value, after: Value) -> dict[str, int]:
-    """Count objects that are new or changed, and those that are kept with all that is in them.
+    """Count the objects that are new, changed, or kept as a whole.
 
     The inside of a kept object is not counted: thanks to identity, nobody has to look there.
     """
@@ -210,7 +210,7 @@ _MOST_PARTS: Final = 120
 
 
 def view_moment(session: Session, number: int, compared: int | None = None, unfolded: Unfolded | None = None) -> View:
-    """Return one moment: the text around its caret, its tree, and what happened in it."""
+    """Return one moment: the text around its caret, its tree, and its changes."""
     moment = session.moments[number]
     error = moment.error
     tree = Rows(session.history, number, unfolded or {})
@@ -239,7 +239,7 @@ def view_moment(session: Session, number: int, compared: int | None = None, unfo
 
 
 def _compare(session: Session, pinned: int, number: int, tree: Rows) -> View:
-    """Mark each row of a moment by whether its value is the same object as in the one that is pinned."""
+    """Mark each row of a moment: is its value the same object as in the pinned moment?"""
     values = read_values(session.moments[min(pinned, number)], session.moments[max(pinned, number)])
     before, after = values if pinned <= number else reversed(values)
     shown = [(row, entry.path()) for row, entry in zip(tree.rows, tree.entries, strict=True) if entry is not None]

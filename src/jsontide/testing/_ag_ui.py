@@ -4,7 +4,7 @@ would refuse, or would drop with a warning.
 Rule: stricter than any client. A stream has an end; every patch fits; a call that ended has arguments that are JSON;
 `RUN_FINISHED` leaves nothing open, and names the calls that are to be run.
 
-Patches are those of RFC 6902, as the clients of AG-UI apply them; nothing is changed in place.
+Patches follow RFC 6902, as the clients of AG-UI apply them; nothing is changed in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A UI message stream in, the message that a client makes of it out, or the first rule that it breaks.
 
-Clients forgive, or fail without a word about why: a stream without an end looks finished to `useChat`, and a call that
-broke off looks like one that is still running. This checker knows the rules that clients enforce, and those that they
-should:
+Clients forgive mistakes, or fail without an explanation: a stream without an end looks finished to `useChat`, and a
+call that broke off looks like one that is still running. This checker knows the rules that clients enforce, and those
+that they should enforce:
 
 - events and fields as ai 5, 6 and 7 all accept them, one JSON object per event, `[DONE]` last;
 - one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
