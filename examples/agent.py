@@ -12,7 +12,8 @@ import sys
 from providers import Endpoint, open_endpoint
 
 from jsontide import Tool
-from jsontide.runs import AgentStream, Run, RunOutcome, run_agent
+from jsontide.messages import TextDelta
+from jsontide.runs import AgentStream, ResultFinished, Run, RunOutcome, run_agent
 
 
 def get_weather(city: str, unit: str = "C") -> dict[str, object]:
@@ -39,15 +40,13 @@ def answer(endpoint: Endpoint, question: str) -> AgentStream[object]:
 
 
 def show(runs: AgentStream[object]) -> Run[object]:
-    """Print what is new each time the run changed, and return the last one."""
-    steps = shown = 0
-    for run in runs:
-        if len(run.steps) > steps:
-            steps, shown = len(run.steps), 0
-            for result in run.steps[-2].results if steps > 1 else ():
+    """Print what is new, and return the run at its end."""
+    for event in runs.events():
+        match event:
+            case TextDelta(text=text):
+                print(text, end="", flush=True)
+            case ResultFinished(result):
                 print(f"[{result.call.name}({result.call.arguments})]")
-        print(run.content[shown:], end="", flush=True)
-        shown = len(run.content)
     return runs.run
 
 

@@ -20,7 +20,8 @@ from jsontide import (
     Message, Tool, ToolResult, arun_tools, astream_message, run_tools, stream_message, to_request, tool_definitions
 )
 from jsontide.providers import why_not_strict
-from jsontide.messages import ToolCall, Usage
+from jsontide.messages import CallFinished, Finished, Outcome, ReasoningDelta, TextDelta, ToolCall, Usage
+from jsontide.runs import AsyncAgentStream, ResultFinished, ResultProgress, RunOutcome, StepStarted
 
 class Stay(BaseModel):
     city: str
@@ -75,6 +76,29 @@ def adds_up(messages: list[Message[Any]]) -> Usage:
 
 def adds_what_does_not_add_up(usage: Usage) -> Usage:
     return usage + 3  # refused
+
+def knows_what_is_new(events: list[object]) -> str:
+    for event in stream_message(events).events():
+        match event:
+            case TextDelta(part, text):
+                assert_type((part, text), tuple[int, str])
+            case CallFinished(call):
+                run_tools(Message((call,)), tools)
+            case Finished(outcome):
+                assert_type(outcome, Outcome)
+    return "".join(stream_message(events).text_deltas())
+
+async def knows_what_is_new_in_a_run(runs: AsyncAgentStream[Stay]) -> None:
+    async for event in runs.events():
+        match event:
+            case TextDelta(part, text) | ReasoningDelta(part, text):
+                assert_type((part, text), tuple[int, str])
+            case ResultFinished(result):
+                assert_type(result, ToolResult)
+            case Finished(outcome):
+                assert_type(outcome, RunOutcome)
+            case ResultProgress() | StepStarted():
+                print(event.town)  # refused
 
 def describes_errors_wrongly(message: Message[object]) -> object:
     return run_tools(message, tools, describe_error="sorry")  # refused

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Generic
 
-from jsontide._public import publish
+from jsontide._public import lazily, publish
 from jsontide.messages.calls import PartialCall, ServerCall
 from jsontide.messages.options import MessageConfig, Tool, ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, Source, TextPart
@@ -31,16 +31,31 @@ from jsontide.messages.types import (
 )
 
 if TYPE_CHECKING:
+    from enum import Enum
     from typing import Any, TypeAlias
 
     from typing_extensions import TypeVar
 
     from jsontide._values import Missing
-    from jsontide.messages import calls, message
+    from jsontide.messages import calls, message, progress
+    from jsontide.messages.progress import (
+        ArgumentsDelta,
+        CallFailed,
+        CallStarted,
+        PartAdded,
+        ReasoningDelta,
+        RefusalDelta,
+        ServerCallFinished,
+        TextDelta,
+        TextFinished,
+        TextStarted,
+        UsageChanged,
+    )
     from jsontide.schema import Partial
 
     _Answer = TypeVar("_Answer", default=Any)
     _Args_co = TypeVar("_Args_co", default=Any, covariant=True)
+    _Ending = TypeVar("_Ending", bound=Enum)
 
     # Native classes cannot have type parameters, so these are declared for type checkers only.
 
@@ -64,6 +79,27 @@ if TYPE_CHECKING:
         @staticmethod
         def from_json(text: object) -> "Message[Any]": ...
 
+    class CallFinished(progress.CallFinished):
+        call: CompleteCall[Any]
+
+    class Finished(progress.Finished[_Ending]):
+        message: Message[Any]
+
+    PartEvent: TypeAlias = (
+        TextStarted
+        | TextDelta
+        | ReasoningDelta
+        | RefusalDelta
+        | TextFinished
+        | CallStarted
+        | ArgumentsDelta
+        | CallFinished
+        | CallFailed
+        | ServerCallFinished
+        | PartAdded
+    )
+    MessageEvent: TypeAlias = PartEvent | UsageChanged | Finished[Outcome]
+
     # What the functions take; at run time they check it themselves.
 
     def start_message(config: MessageConfig | None = None) -> MessageState: ...
@@ -79,8 +115,14 @@ else:
     from jsontide.messages.message import Message
     from jsontide.messages.state import start_message
 
+    __getattr__ = lazily(__name__, "jsontide.messages.progress")
+
 __all__ = [
+    "ArgumentsDelta",
     "ArgumentsMode",
+    "CallFailed",
+    "CallFinished",
+    "CallStarted",
     "CancelledError",
     "Choice",
     "Citation",
@@ -92,30 +134,41 @@ __all__ = [
     "ErrorKind",
     "File",
     "FilteredError",
+    "Finished",
     "IncompleteCallError",
     "InvalidError",
     "Message",
     "MessageConfig",
     "MessageError",
+    "MessageEvent",
     "MessageState",
     "Other",
     "Outcome",
     "Part",
+    "PartAdded",
+    "PartEvent",
     "PartialCall",
     "ProviderError",
     "ProviderErrorKind",
+    "ReasoningDelta",
     "ReasoningPart",
     "Refusal",
+    "RefusalDelta",
     "RefusedError",
     "ServerCall",
+    "ServerCallFinished",
     "Source",
+    "TextDelta",
+    "TextFinished",
     "TextPart",
+    "TextStarted",
     "Tool",
     "ToolCall",
     "ToolCallDelta",
     "ToolResult",
     "TruncatedError",
     "Usage",
+    "UsageChanged",
     "fail_message",
     "feed_message",
     "finish_message",

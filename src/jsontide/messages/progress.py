@@ -153,7 +153,7 @@ class ServerCallFinished:
 
 @dataclass(slots=True)
 class PartAdded:
-    """A part that comes whole: a source, a file, or something else."""
+    """A part that comes whole: a source, a file, or something else; what a provider adds later is in the message."""
 
     added: Source | File | Other
     part: int
@@ -178,7 +178,7 @@ class Finished(Generic[Ending]):
     """The message, as it ended; of a run, the last one."""
 
 
-MessageEvent: TypeAlias = (
+PartEvent: TypeAlias = (
     TextStarted
     | TextDelta
     | ReasoningDelta
@@ -190,9 +190,9 @@ MessageEvent: TypeAlias = (
     | CallFailed
     | ServerCallFinished
     | PartAdded
-    | UsageChanged
-    | Finished[Outcome]
 )
+"""Something that is new in a part of a message."""
+MessageEvent: TypeAlias = PartEvent | UsageChanged | Finished[Outcome]
 """Something that is new in a message."""
 
 

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
         arun_agent,
         run_agent,
     )
+    from jsontide.runs.progress import ResultFinished, ResultProgress, RunEvent
     from jsontide.runs.run import Run, RunState, continue_run, fail_run, feed_run, finish_run, start_run, stop_run
     from jsontide.runs.types import (
         PendingResult,
         Result,
-        RunEvent,
+        RunInput,
         RunOutcome,
         Step,
         StepEnded,
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
         ToolWaits,
     )
 else:
-    __getattr__ = lazily(__name__, "jsontide.runs.types", "jsontide.runs.run", "jsontide.runs.agent")
+    __getattr__ = lazily(
+        __name__, "jsontide.runs.types", "jsontide.runs.run", "jsontide.runs.progress", "jsontide.runs.agent"
+    )
 
 __all__ = [
     "AgentChoices",
@@ -40,8 +43,11 @@ __all__ = [
     "PendingResult",
     "Request",
     "Result",
+    "ResultFinished",
+    "ResultProgress",
     "Run",
     "RunEvent",
+    "RunInput",
     "RunOutcome",
     "RunState",
     "Step",

@@ -33,9 +33,11 @@ from jsontide._errors import JsontideError
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import Message, MessageConfig, Outcome, Tool, ToolResult
 from jsontide.messages.options import check_names, to_plain
+from jsontide.messages.progress import TextDelta
 from jsontide.providers import StreamState, to_request, tool_definitions
 from jsontide.providers.registry import is_whole
 from jsontide.providers.requests import find_form
+from jsontide.runs.progress import RunEvent, RunProgress
 from jsontide.runs.run import (
     RUNNABLE,
     Answer,
@@ -63,7 +65,7 @@ from jsontide.runs.types import (
     ToolWaits,
 )
 from jsontide.streams import AsyncMessageStream, MessageStream, ReadingChoices
-from jsontide.streams.sources import check_async, check_plain
+from jsontide.streams.sources import EventStage, LoopStage, adrive, check_async, check_plain, drive
 from jsontide.streams.tools import PreparedCall, arun_call, describe_error, end_call, find_functions, prepare_call
 from jsontide.streams.transport import is_transport
 
@@ -437,6 +439,7 @@ class _Stream(Generic[Answer]):
 
     def __init__(self, agent: _Agent) -> None:
         self._agent = agent
+        self._first = agent.run
 
     @property
     def run(self) -> Run[Answer]:
@@ -448,6 +451,10 @@ class _Stream(Generic[Answer]):
         """Where the run stands; it can be saved at any time."""
         return self._agent.state
 
+    def _events(self) -> LoopStage[Run[Answer], RunEvent]:
+        start, _ = RunProgress().advance(self._first)
+        return EventStage(start, RunProgress.advance, lambda: self.run)
+
 
 class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
     """An asynchronous iterator of runs; leaving it as a context manager stops it, and the partial run stays."""
@@ -458,6 +465,14 @@ class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
 
     async def __anext__(self) -> Run[Answer]:
         return await anext(self._steps)
+
+    def events(self) -> AsyncGenerator[RunEvent]:
+        """Do as `AgentStream.events` does."""
+        return adrive(self, self._events())
+
+    def text_deltas(self) -> AsyncGenerator[str]:
+        """Do as `AgentStream.text_deltas` does."""
+        return (event.text async for event in self.events() if isinstance(event, TextDelta))
 
     async def final(self) -> Run[Answer]:
         """Go on to the end, and return the finished run."""
@@ -512,6 +527,17 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
 
     def __next__(self) -> Run[Answer]:
         return next(self._runs)
+
+    def events(self) -> Generator[RunEvent]:
+        """Yield what is new each time the run changed, in order: steps, what is new in their messages, and results.
+
+        `Finished` says how the run ended, and comes once. What a saved run had before is left out.
+        """
+        return drive(self, self._events())
+
+    def text_deltas(self) -> Generator[str]:
+        """Yield the new pieces of the text, of one message after the other."""
+        return (event.text for event in self.events() if isinstance(event, TextDelta))
 
     def final(self) -> Run[Answer]:
         """Go on to the end, and return the finished run."""

@@ -1,6 +1,6 @@
 """Messages and what their calls gave, in order: a run as one value, and the pure form that makes it.
 
-    feed_run(state, event)      event: what a provider sends, or one of `RunEvent`
+    feed_run(state, event)      event: what a provider sends, or one of `RunInput`
 
 A run is a tuple of steps; the last may still grow. A step's message comes first, then one result for each of its calls.
 Rule: states and runs are values. Old ones stay valid and can be fed again, and steps that did not change are the same
@@ -215,7 +215,7 @@ def _take_step(state: RunState[Answer], step: Step) -> RunState[Answer]:
 
 
 def feed_run(state: RunState[Answer], event: object) -> RunState[Answer]:
-    """Return the state after an event: what a provider sent, as bytes, dict or SDK object, or a `RunEvent`.
+    """Return the state after an event: what a provider sent, as bytes, dict or SDK object, or a `RunInput`.
 
     >>> state = feed_run(start_run(), StepStarted())
     >>> state = feed_run(state, {"message": {"content": "Hi"}, "done": True, "done_reason": "stop"})

@@ -117,4 +117,4 @@ class ToolFinished:
     result: ToolResult
 
 
-RunEvent: TypeAlias = StepStarted | StepEnded | ToolWaits | ToolStarted | ToolProgress | ToolFinished
+RunInput: TypeAlias = StepStarted | StepEnded | ToolWaits | ToolStarted | ToolProgress | ToolFinished

@@ -6,16 +6,26 @@ Either way, the message so far stays.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide._check import check_type
 from jsontide._values import Chunk
 from jsontide.messages import MessageConfig, start_message, stop_message
 from jsontide.messages.options import check_names
+from jsontide.messages.progress import Progress, TextDelta
 from jsontide.providers.registry import is_whole
 from jsontide.providers.stream_reader import StreamReader, StreamState
-from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
+from jsontide.streams.sources import AsyncPuller, EventStage, Puller, adrive, check_async, check_plain, drive
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -23,9 +33,10 @@ if TYPE_CHECKING:
 
     from jsontide._values import JsonValue
     from jsontide.mend import Mending
-    from jsontide.messages import Message, MessageState, Tool
+    from jsontide.messages import Message, MessageEvent, MessageState, Tool
     from jsontide.schema import Policies
     from jsontide.schema.options import TypeAdapterLike
+    from jsontide.streams.sources import LoopStage
     from jsontide.text import Limits
 
 Answer = TypeVar("Answer")
@@ -151,6 +162,7 @@ class _StreamBase(Generic[Answer]):
         self._reader = StreamReader(start)
         self._next = cast("Callable[[], Message[Answer] | None]", self._reader.next_message)
         self._stopped: MessageState | None = None
+        self._first = start.message
 
     @property
     def state(self) -> StreamState:
@@ -175,6 +187,11 @@ class _StreamBase(Generic[Answer]):
 
     def _stop(self) -> None:
         self._stopped = stop_message(self._message_state)
+
+    def _events(self) -> LoopStage[Message[Answer], MessageEvent]:
+        start, _ = Progress("part").advance_all(self._first)
+        stage: LoopStage[Any, Any] = EventStage(start, Progress.advance_all, lambda: self.message)
+        return stage
 
 
 class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
@@ -203,6 +220,29 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
                 puller.leave()
                 break
         raise StopIteration
+
+    def events(self) -> Generator[MessageEvent]:
+        """Yield what is new in each message, in order: text, arguments, calls, usage, and at last how it ended.
+
+        What starts also ends, and only `CallFinished` has a call that may be run. If some of the stream was read
+        before, the first events say at once what it brought.
+
+        >>> from jsontide.messages import Finished, TextDelta
+        >>> lines = [{"message": {"content": "Hi"}, "done": False}, {"message": {}, "done": True}]
+        >>> for event in stream_message(lines).events():
+        ...     match event:
+        ...         case TextDelta(text=text):
+        ...             print(text)
+        ...         case Finished(outcome):
+        ...             print(outcome.name)
+        Hi
+        COMPLETE
+        """
+        return drive(self, self._events())
+
+    def text_deltas(self) -> Generator[str]:
+        """Yield the new pieces of the text; they join to `content`."""
+        return (event.text for event in self.events() if isinstance(event, TextDelta))
 
     def final(self) -> Message[Answer]:
         """Read to the end, and return the finished message."""
@@ -249,6 +289,14 @@ class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
                 await puller.leave()
                 break
         raise StopAsyncIteration
+
+    def events(self) -> AsyncGenerator[MessageEvent]:
+        """Do as `MessageStream.events` does."""
+        return adrive(self, self._events())
+
+    def text_deltas(self) -> AsyncGenerator[str]:
+        """Do as `MessageStream.text_deltas` does."""
+        return (event.text async for event in self.events() if isinstance(event, TextDelta))
 
     async def final(self) -> Message[Answer]:
         """Read to the end, and return the finished message."""

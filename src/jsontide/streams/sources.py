@@ -43,6 +43,9 @@ _Item = TypeVar("_Item")
 _Iterator = TypeVar("_Iterator")
 _Input_contra = TypeVar("_Input_contra", contravariant=True)
 _Output_co = TypeVar("_Output_co", covariant=True)
+_Progress = TypeVar("_Progress")
+_Growing = TypeVar("_Growing")
+_Event = TypeVar("_Event")
 
 
 class _BasePuller(Generic[_Iterator]):
@@ -143,6 +146,29 @@ class LoopStage(Protocol[_Input_contra, _Output_co]):
 
     def add(self, item: _Input_contra, /) -> Iterable[_Output_co]: ...
     def finish(self) -> Iterable[_Output_co]: ...
+
+
+class EventStage(Generic[_Progress, _Growing, _Event]):
+    """Says what is new in each value of a stream, and in the last one."""
+
+    is_over: bool = False
+
+    def __init__(
+        self,
+        start: _Progress,
+        advance: Callable[[_Progress, _Growing], tuple[_Progress, list[_Event]]],
+        last: Callable[[], _Growing],
+    ) -> None:
+        self._progress = start
+        self._advance = advance
+        self._last = last
+
+    def add(self, growing: _Growing) -> list[_Event]:
+        self._progress, events = self._advance(self._progress, growing)
+        return events
+
+    def finish(self) -> list[_Event]:
+        return self.add(self._last())
 
 
 def drive(source: Iterable[_Input_contra], stage: LoopStage[_Input_contra, _Output_co]) -> Generator[_Output_co]:
