@@ -9,6 +9,7 @@ import json
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -19,18 +20,20 @@ from jsontide.mend import EVERYTHING, MODELS, Mending, RepairKind
 from jsontide.messages import ErrorKind, Message, MessageConfig, Outcome
 from tests.cuts import singles, whole
 from tests.providers.block_streams import Event, last, saved, states
-from tests.providers.chat_events import chunk
+from tests.providers.dialects import DIALECTS, IN_PIECES, chunk
 
 Stream = Callable[..., list[Event]]
 
 
-def chat(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
-    begun = {"index": 0, "id": "c", "type": "function", "function": {"name": "pay", "arguments": ""}}
-    more = [chunk(tool_calls=[{"index": 0, "function": {"arguments": piece}}]) for piece in pieces]
-    return [chunk(tool_calls=[begun]), *more, chunk("tool_calls" if is_normal else "length")]
+def written(provider: str, pieces: list[str], *, is_normal: bool = True) -> list[Event]:
+    """A message that is a call, and ends as it should or at a limit."""
+    dialect = DIALECTS[provider]
+    end = dialect.end(dialect.called if is_normal else dialect.limit)
+    return [*dialect.begun("m"), *dialect.call(0, "c", "pay", pieces), end]
 
 
 def responses(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
+    """The same as OpenAI sends it: the arguments come again, whole, with the item and with the response."""
     item = {"type": "function_call", "id": "fc", "call_id": "c", "name": "pay", "arguments": ""}
     done = {**item, "arguments": "".join(pieces), "status": "completed" if is_normal else "incomplete"}
     end: Event = {"id": "r", "object": "response", "status": done["status"], "output": [done]}
@@ -46,71 +49,7 @@ def responses(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
     ]
 
 
-def anthropic(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
-    block = {"type": "tool_use", "id": "c", "name": "pay", "input": {}}
-    more = [{"type": "input_json_delta", "partial_json": piece} for piece in pieces]
-    return [
-        {"type": "message_start", "message": {"id": "m", "role": "assistant", "content": []}},
-        {"type": "content_block_start", "index": 0, "content_block": block},
-        *[{"type": "content_block_delta", "index": 0, "delta": delta} for delta in more],
-        {"type": "content_block_stop", "index": 0},
-        {"type": "message_delta", "delta": {"stop_reason": "tool_use" if is_normal else "max_tokens"}},
-        {"type": "message_stop"},
-    ]
-
-
-def bedrock(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
-    begun = {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": "c", "name": "pay"}}}
-    more = [{"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": piece}}}} for piece in pieces]
-    return [
-        {"messageStart": {"role": "assistant"}},
-        {"contentBlockStart": begun},
-        *more,
-        {"contentBlockStop": {"contentBlockIndex": 0}},
-        {"messageStop": {"stopReason": "tool_use" if is_normal else "max_tokens"}},
-    ]
-
-
-def interactions(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
-    step = {"type": "function_call", "id": "c", "name": "pay", "arguments": {}}
-    more = [
-        {"event_type": "step.delta", "index": 0, "delta": {"type": "arguments_delta", "arguments": piece}}
-        for piece in pieces
-    ]
-    status = "requires_action" if is_normal else "incomplete"
-    return [
-        {"event_type": "interaction.created", "interaction": {"id": "i", "status": "in_progress"}},
-        {"event_type": "step.start", "index": 0, "step": step},
-        *more,
-        {"event_type": "step.stop", "index": 0},
-        {"event_type": "interaction.completed", "interaction": {"id": "i", "status": status}},
-    ]
-
-
-def cohere(pieces: list[str], *, is_normal: bool = True) -> list[Event]:
-    begun = {"id": "c", "type": "function", "function": {"name": "pay", "arguments": ""}}
-    more = [
-        {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"function": {"arguments": one}}}}}
-        for one in pieces
-    ]
-    reason = "TOOL_CALL" if is_normal else "MAX_TOKENS"
-    return [
-        {"type": "message-start", "id": "m", "delta": {"message": {"role": "assistant"}}},
-        {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": begun}}},
-        *more,
-        {"type": "tool-call-end", "index": 0},
-        {"type": "message-end", "delta": {"finish_reason": reason}},
-    ]
-
-
-STREAMS: dict[str, Stream] = {
-    "openai_chat": chat,
-    "openai_responses": responses,
-    "anthropic": anthropic,
-    "bedrock": bedrock,
-    "gemini_interactions": interactions,
-    "cohere": cohere,
-}
+STREAMS: dict[str, Stream] = {name: partial(written, name) for name in IN_PIECES} | {"openai_responses": responses}
 providers = pytest.mark.parametrize("provider", STREAMS)
 
 SAFE: dict[str, tuple[str, Any]] = {
@@ -261,7 +200,7 @@ def test_a_call_that_broke_off_never_runs_even_if_closing_it_is_allowed(provider
 
 @pytest.mark.parametrize("text", [text for text, _ in (*SAFE.values(), *UNSAFE.values()) if text[0] != "{"])
 def test_without_mend_nothing_is_mended(text: str) -> None:
-    message = last(*chat([text]))
+    message = last(*written("openai_chat", [text]))
     assert message.outcome is Outcome.INVALID
     assert message.tool_calls[0].repairs == ()
 
@@ -359,7 +298,7 @@ def test_an_error_of_an_answer_points_into_its_text() -> None:
 
 
 def test_an_emulated_answer_is_mended_and_needs_no_permission() -> None:
-    events = chat(['Sure: {"city": "Kyoto"}'])
+    events = written("openai_chat", ['Sure: {"city": "Kyoto"}'])
     events[0]["choices"][0]["delta"]["tool_calls"][0]["function"]["name"] = "output"
     message = last(*events, response_schema=SCHEMA, emulate_structured_output=True, mend=MODELS)
     assert (message.outcome, message.answer) == (Outcome.COMPLETE, {"city": "Kyoto"})
@@ -373,7 +312,7 @@ def test_content_without_a_schema_stays_as_it_is() -> None:
 
 def test_every_state_goes_on_after_it_was_saved() -> None:
     config = MessageConfig(mend=MODELS, tools=[Tool("pay", SCHEMA, stream_arguments=True)])
-    events = chat(singles("```\n{city: 'Kyoto', days: 3,}\n```"))
+    events = written("openai_chat", singles("```\n{city: 'Kyoto', days: 3,}\n```"))
     end = last(*events, mend=MODELS, tools=config.tools)
     assert end.outcome is Outcome.COMPLETE
     for at, state in enumerate(states(events, config)):
@@ -386,9 +325,9 @@ def test_every_state_goes_on_after_it_was_saved() -> None:
 def test_two_different_values_are_refused_also_where_the_first_is_wanted() -> None:
     text = '{"a": 1} {"a": 2}'
     assert MODELS.values == "first"
-    assert last(*chat([text]), mend=MODELS.allow_in_calls(*RepairKind)).outcome is Outcome.INVALID
+    assert last(*written("openai_chat", [text]), mend=MODELS.allow_in_calls(*RepairKind)).outcome is Outcome.INVALID
     several = replace(MODELS, values="all").allow_in_calls(*RepairKind)
-    assert last(*chat([text]), mend=several).outcome is Outcome.INVALID
+    assert last(*written("openai_chat", [text]), mend=several).outcome is Outcome.INVALID
 
 
 def test_wrong_options_are_refused() -> None:

@@ -12,8 +12,8 @@ import pytest
 from jsontide.messages import CompleteCall, Message, Outcome, Tool
 from jsontide.providers import to_request
 from jsontide.streams import stream_message
+from tests.providers.dialects import DIALECTS, IN_PIECES, Event, chunk
 
-Event = dict[str, Any]
 ARGUMENTS = {"path": "/data/x/y"}
 PIECES = ('{"path":"/data/', "x/y", '"}')
 TEXT = "".join(PIECES)
@@ -25,90 +25,25 @@ def ran(events: list[Any], **options: Any) -> list[tuple[Any, Any]]:
     return [(call.name, call.arguments_value) for call in message.tool_calls if isinstance(call, CompleteCall)]
 
 
-class Chat:
-    END: ClassVar[Event] = {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]}
+class Written:
+    """Events of a provider whose calls come in pieces."""
 
-    @staticmethod
-    def entry(**entry: Any) -> Event:
-        return {"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]}
+    def __init__(self, provider: str) -> None:
+        self.dialect = DIALECTS[provider]
+        self.piece = self.dialect.piece
+        self.END = self.dialect.end(self.dialect.called)
 
-    @classmethod
-    def head(cls, name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        return cls.entry(index=at, id=id or WIPE[name], type="function", function={"name": name, "arguments": ""})
-
-    @classmethod
-    def piece(cls, at: int, text: Any) -> Event:
-        return cls.entry(index=at, function={"arguments": text})
+    def head(self, name: str, at: int, call_id: str | None = None) -> Event:
+        return self.dialect.head(at, call_id or WIPE[name], name)
 
 
-class Anthropic:
-    END: ClassVar[Event] = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}}
-
-    @staticmethod
-    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        block = {"type": "tool_use", "id": id or WIPE[name], "name": name, "input": {}}
-        return {"type": "content_block_start", "index": at, "content_block": block}
-
-    @staticmethod
-    def piece(at: int, text: Any) -> Event:
-        return {
-            "type": "content_block_delta",
-            "index": at,
-            "delta": {"type": "input_json_delta", "partial_json": text},
-        }
+INDEXED = Chat, Responses, Anthropic, Bedrock, Cohere, Interactions = [Written(name) for name in IN_PIECES]
+by_index = pytest.mark.parametrize("to", INDEXED, ids=IN_PIECES)
 
 
-class Bedrock:
-    END: ClassVar[Event] = {"messageStop": {"stopReason": "tool_use"}}
-
-    @staticmethod
-    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        tool = {"toolUseId": id or WIPE[name], "name": name}
-        return {"contentBlockStart": {"contentBlockIndex": at, "start": {"toolUse": tool}}}
-
-    @staticmethod
-    def piece(at: int, text: Any) -> Event:
-        return {"contentBlockDelta": {"contentBlockIndex": at, "delta": {"toolUse": {"input": text}}}}
-
-
-class Cohere:
-    END: ClassVar[Event] = {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}}
-
-    @staticmethod
-    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        call = {"id": id or WIPE[name], "type": "function", "function": {"name": name, "arguments": ""}}
-        return {"type": "tool-call-start", "index": at, "delta": {"message": {"tool_calls": call}}}
-
-    @staticmethod
-    def piece(at: int, text: Any) -> Event:
-        call = {"function": {"arguments": text}}
-        return {"type": "tool-call-delta", "index": at, "delta": {"message": {"tool_calls": call}}}
-
-
-class Responses:
-    END: ClassVar[Event] = {"type": "response.completed", "response": {"status": "completed", "output": []}}
-
-    @staticmethod
-    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        item = {"type": "function_call", "id": f"fc_{at}", "call_id": id or WIPE[name], "name": name, "arguments": ""}
-        return {"type": "response.output_item.added", "output_index": at, "item": item}
-
-    @staticmethod
-    def piece(at: int, text: Any) -> Event:
-        return {"type": "response.function_call_arguments.delta", "output_index": at, "delta": text}
-
-
-class Interactions:
-    END: ClassVar[Event] = {"event_type": "interaction.completed", "interaction": {"status": "requires_action"}}
-
-    @staticmethod
-    def head(name: str, at: int, id: str | None = None) -> Event:  # noqa: A002
-        step = {"type": "function_call", "id": id or WIPE[name], "name": name}
-        return {"event_type": "step.start", "index": at, "step": step}
-
-    @staticmethod
-    def piece(at: int, text: Any) -> Event:
-        return {"event_type": "step.delta", "index": at, "delta": {"type": "arguments_delta", "arguments": text}}
+def entry(**said: Any) -> Event:
+    """A chunk of chat completions with an entry of a call."""
+    return chunk(tool_calls=[said])
 
 
 class Gemini:
@@ -130,15 +65,11 @@ class Ollama:
 def without_index(event: Event) -> Event:
     """Return an event whose index was lost; that of a choice stays."""
     if "choices" in event:
-        (entry,) = event["choices"][0]["delta"]["tool_calls"]
-        return Chat.entry(**{name: value for name, value in entry.items() if name != "index"})
+        (said,) = event["choices"][0]["delta"]["tool_calls"]
+        return entry(**{name: value for name, value in said.items() if name != "index"})
     if "contentBlockDelta" in event:
         return {"contentBlockDelta": without_index(event["contentBlockDelta"])}
     return {name: value for name, value in event.items() if "ndex" not in name}
-
-
-INDEXED: list[Any] = [Chat, Anthropic, Bedrock, Cohere, Responses, Interactions]
-by_index = pytest.mark.parametrize("to", INDEXED, ids=lambda to: to.__name__)
 
 
 @by_index
@@ -385,8 +316,8 @@ class TestArgumentsElsewhere:
     @pytest.mark.parametrize("name", NAMES)
     def test_under_another_name_are_missed_l6(self, name: str) -> None:
         function = {"name": "wipe", name: ARGUMENTS}
-        assert ran([Chat.entry(index=0, id="c1", function=function), Chat.END]) == []
-        assert ran([Chat.head("wipe", 0), Chat.entry(index=0, function={name: TEXT}), Chat.END]) == []
+        assert ran([entry(index=0, id="c1", function=function), Chat.END]) == []
+        assert ran([Chat.head("wipe", 0), entry(index=0, function={name: TEXT}), Chat.END]) == []
         assert ran([Ollama.calls([{"function": function}]), Ollama.END]) == []
         assert ran([Gemini.call(name="wipe", **{name.replace("args", "arguments"): ARGUMENTS}), Gemini.END]) == []
         block = Anthropic.head("wipe", 0)
@@ -411,11 +342,11 @@ class TestArgumentsElsewhere:
             assert ran([json.loads(json.dumps(completion).replace(f'"{own}":', f'"{name}":'))]) == []
 
     def test_beside_the_function_are_missed_l6(self) -> None:
-        for entry in (
+        for said in (
             {"index": 0, "id": "c1", "function": {"name": "wipe"}, "arguments": TEXT},
             {"index": 0, "id": "c1", "function": {"name": "wipe", "arguments": ""}, "arguments": ARGUMENTS},
         ):
-            assert ran([Chat.entry(**entry), Chat.END]) == []
+            assert ran([entry(**said), Chat.END]) == []
         call = {"function": {"name": "wipe"}, "arguments": ARGUMENTS}
         assert ran([Ollama.calls([call]), Ollama.END]) == []
         told = {"type": "tool-call-start", "index": 0, "delta": {"message": {"tool_calls": {"id": "c1", **call}}}}
@@ -426,11 +357,11 @@ class TestArgumentsElsewhere:
             assert ran([Chat.head("wipe", 0), {"choices": [], **beside}, Chat.END]) == []
 
     def test_a_text_in_place_of_the_function_of_an_entry_may_be_arguments(self) -> None:
-        said = [Chat.head("wipe", 0), Chat.piece(0, '{"n": '), Chat.entry(index=0, content="1"), Chat.piece(0, "2}")]
+        said = [Chat.head("wipe", 0), Chat.piece(0, '{"n": '), entry(index=0, content="1"), Chat.piece(0, "2}")]
         assert ran([*said, Chat.END]) == []
-        assert ran([*said[:2], Chat.entry(index=0, type="function", id="c1"), said[3], Chat.END]) != []
-        entry = {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"content": "1"}}}}
-        pieces = [Cohere.piece(0, '{"n": '), entry, Cohere.piece(0, "2}")]
+        assert ran([*said[:2], entry(index=0, type="function", id="c1"), said[3], Chat.END]) != []
+        lost = {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"content": "1"}}}}
+        pieces = [Cohere.piece(0, '{"n": '), lost, Cohere.piece(0, "2}")]
         assert ran([Cohere.head("wipe", 0), *pieces, Cohere.END]) == []
 
     def test_what_is_known_to_be_something_else_is_not_missed(self) -> None:
@@ -439,8 +370,8 @@ class TestArgumentsElsewhere:
             "caller": {"type": "direct"},
             "strict": True,
         }
-        entry = {"index": 0, "id": "c1", "type": "function", "function": {"name": "wipe", "arguments": ""}, **more}
-        assert ran([Chat.entry(**entry), Chat.END]) == [("wipe", {})]
+        said = {"index": 0, "id": "c1", "type": "function", "function": {"name": "wipe", "arguments": ""}, **more}
+        assert ran([entry(**said), Chat.END]) == [("wipe", {})]
         block = changed(Anthropic.head("wipe", 0), ("content_block",), lambda block: {**block, **more})
         assert ran([block, Anthropic.END]) == [("wipe", {})]
 
@@ -464,7 +395,7 @@ class TestContradictions:
 
 
 class TestErrorsBesideTheEnd:
-    @pytest.mark.parametrize("to", [*INDEXED, Gemini, Ollama], ids=lambda to: to.__name__)
+    @pytest.mark.parametrize("to", [*INDEXED, Gemini, Ollama], ids=[*IN_PIECES, "gemini", "ollama"])
     def test_are_read_l8(self, to: Any) -> None:
         begun = {Gemini: Gemini.call(name="wipe"), Ollama: Ollama.calls([{"function": {"name": "wipe"}}])}
         head = begun[to] if to in begun else to.head("wipe", 0)
@@ -490,7 +421,7 @@ class TestErrorsBesideTheEnd:
 
 
 def test_pieces_of_the_only_call_need_no_index() -> None:
-    pieces = [Chat.entry(function={"arguments": piece}) for piece in PIECES]
+    pieces = [entry(function={"arguments": piece}) for piece in PIECES]
     assert ran([Chat.head("wipe", 0), *pieces, Chat.END]) == [("wipe", ARGUMENTS)]
 
 
@@ -557,8 +488,8 @@ class TestNames:
         for arguments in ("{}", '{"all": true}'):
             for more in (None, ""):
                 told = [
-                    Chat.entry(index=0, id="c1", function={"name": "delete", "arguments": arguments}),
-                    Chat.entry(index=0, function={"name": "_all", "arguments": more}),
+                    entry(index=0, id="c1", function={"name": "delete", "arguments": arguments}),
+                    entry(index=0, function={"name": "_all", "arguments": more}),
                     Chat.END,
                 ]
                 for offered in (tools, tools[:1], []):
@@ -568,8 +499,8 @@ class TestNames:
 
     def test_of_two_calls_at_one_index_are_two_names(self) -> None:
         told = [
-            Chat.entry(index=0, function={"name": "wipe", "arguments": TEXT}),
-            Chat.entry(index=0, function={"name": "copy", "arguments": TEXT}),
+            entry(index=0, function={"name": "wipe", "arguments": TEXT}),
+            entry(index=0, function={"name": "copy", "arguments": TEXT}),
             Chat.END,
         ]
         for offered in ([], [Tool("wipe"), Tool("copy")]):
@@ -597,7 +528,7 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
             "delta": {"message": {"tool_calls": {"value": {"function": f"arguments: {TEXT}"}}}},
         },
     ),
-    "Chat, as a text in a field of the call": (Chat, Chat.entry(index=0, value=[{"text": TEXT}])),
+    "Chat, as a text in a field of the call": (Chat, entry(index=0, value=[{"text": TEXT}])),
     "Bedrock, in a delta of another name": (
         Bedrock,
         {"contentBlockDelta": {"contentBlockIndex": 0, "step": {"parameters": {"input": TEXT}}}},
@@ -624,7 +555,7 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
         {
             "type": "response.output_item.done",
             "output_index": 0,
-            "item": {"type": "function_call", "id": "fc_0", "call_id": "c1", "name": "wipe", "status": "completed"},
+            "item": {"type": "function_call", "id": "fc_c1", "call_id": "c1", "name": "wipe", "status": "completed"},
         },
     ),
 }
@@ -681,14 +612,14 @@ OTHER_KINDS: list[tuple[Any, list[Event]]] = [
     (
         Responses,
         [
-            {**Responses.piece(0, TEXT), "item_id": "fc_0", "type": f"response.{kind}"}
+            {**Responses.piece(0, TEXT), "item_id": "fc_c1", "type": f"response.{kind}"}
             for kind in (
                 *("completed", "content_part.added", "content_part.done", "created", "in_progress"),
                 *("output_text.delta", "output_text.done", "reasoning_text.delta", "refusal.delta"),
             )
         ]
         + [
-            {"type": f"response.{kind}", "output_index": 0, "item_id": "fc_0", "arguments": TEXT}
+            {"type": f"response.{kind}", "output_index": 0, "item_id": "fc_c1", "arguments": TEXT}
             for kind in ("content_part.done", "output_text.delta", "output_text.done", "refusal.done", "queued")
         ]
         + [
