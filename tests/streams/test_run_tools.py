@@ -41,6 +41,7 @@ from jsontide.providers import PROVIDERS, feed_stream, finish_stream, start_stre
 from jsontide.schema import UnsupportedSchemaError, to_json_schema
 from jsontide.streams import arun_tools, run_tools, stream_message
 from tests.provider_streams import NAMES, Event, end_of, events, every_complete_stream, reading
+from tests.providers.dialects import DIALECTS
 from tests.relations import same
 from tests.strategies import randoms
 
@@ -839,11 +840,7 @@ def test_other_parts_are_no_calls() -> None:
 
 
 def test_the_state_of_a_stream_with_tools_from_functions_can_be_saved() -> None:
-    def chunk(arguments: str, reason: str | None = None, **more: Any) -> Event:
-        call = {"index": 0, "function": {"arguments": arguments, **more}}
-        return {"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": reason}]}
-
-    told = [chunk('{"a"', name="add"), chunk(": 1"), chunk("}", "tool_calls")]
+    told = DIALECTS["openai_chat"].calls("add", ['{"a"', ": 1", "}"])
     tools = [Tool.from_function(add)]
     for at in range(len(told) + 1):
         stream = stream_message(told[:at], tools=tools)

@@ -12,13 +12,8 @@ from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, T
 from jsontide.messages.calls import CompleteCall, PartialCall
 from jsontide.providers import feed_stream, start_stream
 from jsontide.web._producer import cancel
+from tests.providers.dialects import chunk
 from tests.web.serving import read_compact
-
-CHOICE = {"object": "chat.completion.chunk"}
-
-
-def chunk(**delta: Any) -> dict[str, Any]:
-    return {**CHOICE, "id": "m1", "model": "m", "choices": [{"index": 0, "delta": delta}]}
 
 
 def call(arguments: str, index: int = 0, **known: Any) -> dict[str, Any]:
