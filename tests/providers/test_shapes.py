@@ -14,23 +14,13 @@ from jsontide.providers.requests import find_form
 from jsontide.streams import stream_message
 from tests import strategies
 from tests.provider_streams import ALL, events
+from tests.providers.dialects import DIALECTS
 
 STRANGE: tuple[Any, ...] = (
     *(None, "", "{", "{}", 0, -1, 1.5, True, [], {}, [[]], [None], {"type": "x"}, {"message": "x"}),
     *("\ud800", float("nan"), float("inf"), object(), 10**30, {"text": {}}),
 )
-
-
-BEGINNINGS: dict[str, Any] = {
-    "openai_chat": {"choices": [{"index": 0, "delta": {"content": "Hi"}}]},
-    "openai_responses": {"type": "response.created", "response": {}},
-    "anthropic": {"type": "message_start", "message": {}},
-    "cohere": {"type": "message-start", "delta": {}},
-    "gemini_interactions": {"event_type": "interaction.created", "interaction": {}},
-    "gemini": {"candidates": [{"content": {"parts": [{"text": "Hi"}]}}]},
-    "bedrock": {"messageStart": {"role": "assistant"}},
-    "ollama": {"message": {"content": "Hi"}, "done": False},
-}
+BEGINNINGS = {name: dialect.says(["Hi"])[0] for name, dialect in DIALECTS.items()}
 """An event of each provider, by which its reader is chosen for whatever comes after it."""
 
 
