@@ -190,7 +190,7 @@ class Tool(Generic[Args_co]):
         return SchemaBinding(self.schema, streams)
 
 
-Ran: TypeAlias = Literal["yes", "no", "unknown"]
+Ran: TypeAlias = Literal["yes", "no", "refused", "unknown"]
 _RAN: Final = get_args(Ran)
 
 
@@ -205,7 +205,7 @@ class ToolResult:
     exception: Exception | None = field(default=None, compare=False, repr=False)
     """What the tool raised, if it did; the model does not get it, and a pickle leaves it out."""
     ran: Ran = "yes"
-    """Whether the tool ran; `unknown` if it was started and nobody saw its end."""
+    """Whether the tool ran; `refused` if a person said no, `unknown` if it was started and nobody saw its end."""
     nested: object = None
     """The run of a model that the tool was; it is shown to people, and the model gets the output alone."""
 

@@ -431,7 +431,7 @@ class _Agent:
             if decision is not True:
                 why = f"{_REFUSED}: {decision}" if decision else _REFUSED
                 call = run.results[find_call(run, call_id)].call
-                self._state = feed_run(self._state, ToolFinished(call_id, ToolResult(call, error=why, ran="no")))
+                self._state = feed_run(self._state, ToolFinished(call_id, ToolResult(call, error=why, ran="refused")))
 
 
 class _Stream(Generic[Answer]):

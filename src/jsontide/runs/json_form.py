@@ -53,11 +53,11 @@ def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
         if isinstance(result.progress, kind):
             written["nested"] = write_run(result.progress)
         elif result.progress is not MISSING:
-            written["progress"] = _plain(result.progress)
+            written["progress"] = plain_value(result.progress)
         return written
     written = {"status": _DONE}
     if result.error is None:
-        written["output"] = _plain(result.output)
+        written["output"] = plain_value(result.output)
     else:
         written["error"] = result.error
     if result.ran != "yes":
@@ -67,7 +67,7 @@ def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
     return written
 
 
-def _plain(value: object) -> object:
+def plain_value(value: object) -> object:
     """Return a value as plain JSON, or what it is called if it has no such form."""
     try:
         return to_plain(value)

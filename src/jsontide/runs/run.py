@@ -10,6 +10,7 @@ objects. Only a complete call can start, and only once: what does not follow is 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2s
 from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast
 
 from jsontide._check import check_state, check_type
@@ -336,7 +337,7 @@ def _note(state: RunState[Answer], event: ToolWaits | ToolStarted | ToolProgress
         after = check_type("result", event.result, ToolResult, "a ToolResult")
         if after.call is not call:
             _refuse(f"the result is not of the call {event.call_id!r}")
-        if after.ran != "no" and before.status != "running":
+        if after.ran in {"yes", "unknown"} and before.status != "running":
             _refuse(f"the call {event.call_id!r} cannot have run: it was not started")
     else:
         if not isinstance(call, CompleteCall):
@@ -376,15 +377,16 @@ def _settle_all(state: RunState[Answer]) -> RunState[Answer]:
     run = state.run
     if not any(isinstance(one, PendingResult) for one in run.results):
         return state
-    return _between(state, run.advance(run.message, tuple(map(_settle, run.results))))
+    return _between(state, run.advance(run.message, tuple(map(settle, run.results))))
 
 
-def _settle(result: Result) -> ToolResult:
+def settle(result: Result) -> ToolResult:
     """Return the result of a call that nobody goes on with."""
     if not isinstance(result, PendingResult):
         return result
     if result.status == "running":
-        return ToolResult(result.call, error=STOPPED_RUNNING, ran="unknown")
+        nested = result.progress if isinstance(result.progress, Run) else None
+        return ToolResult(result.call, error=STOPPED_RUNNING, ran="unknown", nested=nested)
     return ToolResult(result.call, error=STOPPED_BEFORE, ran="no")
 
 
@@ -418,10 +420,15 @@ def _give_ids(state: RunState[Answer], message: Message[Any]) -> tuple[Message[A
 
 def _make_id(state: RunState[Answer], message: Message[Any], index: int, own: set[str | None]) -> str:
     """Return an id that no other call has, for one that has none or that of another."""
-    made = f"call_{len(state.run.earlier) + 1}_{index}"
+    made = f"call_{_short(state.run.id)}{len(state.run.earlier) + 1}_{index}"
     while made in state.taken or made in own or any(call.id == made for call in message.tool_calls):
         made += "_"
     return made
+
+
+def _short(run_id: str | None) -> str:
+    """Return the beginning of ids of calls: a conversation has several runs, and front ends tell calls by their ids."""
+    return "" if run_id is None else f"{blake2s(run_id.encode(errors='surrogatepass'), digest_size=4).hexdigest()}_"
 
 
 def _refuse(why: str) -> NoReturn:

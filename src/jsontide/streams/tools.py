@@ -138,7 +138,7 @@ class PreparedCall:
             found = needs_approval(self.call)
         except Exception as error:  # noqa: BLE001 - it decides whether something runs
             _LOG.exception("needs_approval of the tool %r failed", self.tool.name)
-            return True, f"needs_approval failed: {describe_error(error)}"
+            return True, f"needs_approval raised {type(error).__name__}"
         if isinstance(found, bool):
             return found, None
         return True, f"needs_approval returned {type(found).__name__}, not a bool"
