@@ -125,9 +125,10 @@ def seen_type(file: File) -> str:
 def shown_part(part: object) -> list[tuple[object, ...]]:  # noqa: PLR0911 - once for each kind
     match part:
         case TextPart() | Refusal():
-            return [("text", part.text)] if part.text else []
+            return [("text", part.text)] if part.text or part.extra else []
         case ReasoningPart():
-            return [("reasoning", part.text)] if part.text else []
+            must_go_back = part.signature or part.encrypted or part.item_id or part.extra
+            return [("reasoning", part.text)] if part.text or must_go_back else []
         case CompleteCall():
             return [("call", part.name, "ready", part.arguments_value)]
         case PartialCall():

@@ -182,7 +182,7 @@ def test_an_application_says_what_clients_are_told(protocol: Protocol) -> None:
 
 def test_only_messages_and_states_are_encoded(protocol: Protocol) -> None:
     encoder = protocol.make()
-    with pytest.raises(TypeError, match=r"^encode\(\) takes a Message or a ParserState, not str$"):
+    with pytest.raises(TypeError, match=r"^encode\(\) takes a Message, a Run or a ParserState, not str$"):
         encoder.encode(encoder.begin()[0], "Hi")
 
 

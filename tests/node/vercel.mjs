@@ -1,6 +1,8 @@
 // Streams in, what the AI SDK's own chat makes of each out; for every version of it that is named.
 //
-// In: a list of {stream} or {stream, resume}: with `resume`, the network fails after `stream`, and the chat resumes.
+// In: a list of {stream}, {stream, resume} or {stream, then, decisions}: with `resume`, the network fails after `stream`,
+// and the chat resumes; with `then`, the person decides about what waits, and the chat asks again.
+// The chat asks again by itself when all calls of the last step have results, which is counted: `asked`.
 // Out: by version, for each stream: the messages that came, the calls that the client was told to run, how it ended.
 // What a client warns about goes to standard error, which fails the test.
 
@@ -28,12 +30,17 @@ function respond(text, isBroken) {
   }));
 }
 
-async function chat(ai, { stream, resume }) {
+async function chat(ai, { stream, resume, then, decisions }) {
   const state = new State();
-  const run = [], errors = [], data = [];
+  const run = [], errors = [], data = [], asked = [];
   let finish;
   const transport = new ai.DefaultChatTransport({
-    fetch: async (url, options) => options.method === 'POST' ? respond(stream, resume !== undefined) : respond(resume),
+    fetch: async (url, options) => {
+      if (options.method !== 'POST') return respond(resume);
+      asked.push(JSON.parse(options.body));
+      if (asked.length > 1 && then === undefined) return new Response('', { status: 500 });
+      return respond(asked.length > 1 ? then : stream, resume !== undefined);
+    },
   });
   const client = new (class extends ai.AbstractChat {})({
     id: 'chat',
@@ -44,14 +51,20 @@ async function chat(ai, { stream, resume }) {
     onError: error => void errors.push(error.message),
     onData: part => void data.push(part),
     onFinish: ending => void (finish = ending),
+    sendAutomaticallyWhen: then === undefined ? ai.lastAssistantMessageIsCompleteWithToolCalls : undefined,
   });
   await client.sendMessage({ text: 'Hello' });
   if (resume !== undefined) {
     if (!/network/.test(errors.shift())) throw new Error('the network was to fail');
     await client.resumeStream();
   }
+  if (then !== undefined) {
+    for (const [id, approved] of Object.entries(decisions)) await client.addToolApprovalResponse({ id, approved });
+    await client.sendMessage();
+  }
   const [, ...messages] = state.messages;
-  return { messages, run, errors, status: state.status, dataParts: data.length, finishReason: finish?.finishReason };
+  const told = { status: state.status, dataParts: data.length, finishReason: finish?.finishReason };
+  return { messages, run, errors, ...told, asked: asked.length, sent: asked.at(-1).messages.at(-1) };
 }
 
 const found = {};

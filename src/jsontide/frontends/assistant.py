@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.frontends.base import (
@@ -46,7 +46,23 @@ from jsontide.frontends.message_value import (
     message_changes,
     plain_part,
 )
-from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
+from jsontide.frontends.run_value import run_changes
+from jsontide.frontends.steps import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Ended,
+    PartAdded,
+    Progress,
+    ServerCallEnded,
+    Step,
+    TextEnded,
+    TextGrew,
+    TextStarted,
+    first_failed,
+    is_lost,
+)
 from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
@@ -65,6 +81,7 @@ from jsontide.messages.progress import (
     TextStarted,
 )
 from jsontide.messages.types import Outcome
+from jsontide.runs.run import Run
 from jsontide.tree import ParserState
 
 Chunk: TypeAlias = dict[str, object]
@@ -257,7 +274,7 @@ def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:
 class ObjectStreamState:
     """How much of an object stream was sent."""
 
-    before: NativeStreamed | None = None
+    before: NativeStreamed | Run[Any] | None = None
     is_over: bool = False
 
 
@@ -288,6 +305,11 @@ class ObjectStreamEncoder(BaseEncoder[ObjectStreamState]):
         changes = message_changes(before, message, self.arguments, self.describe_error)
         is_over = message.outcome is not Outcome.STREAMING
         return ObjectStreamState(message, is_over=is_over), _frame_operations(changes)
+
+    def _encode_run(self, state: ObjectStreamState, run: Run[Any]) -> tuple[ObjectStreamState, bytes]:
+        before = state.before if isinstance(state.before, Run) else None
+        changes = run_changes(before, run, self.arguments, self.describe_error)
+        return ObjectStreamState(run, is_over=run.is_over), _frame_operations(changes)
 
     def _encode_json(self, state: ObjectStreamState, json: ParserState) -> tuple[ObjectStreamState, bytes]:
         before = state.before if isinstance(state.before, ParserState) else None

@@ -1,7 +1,8 @@
 """What all encoders share: the interface, server-sent events, how a stream ends, and how errors are described.
 
-A protocol is a module with a subclass of `BaseEncoder`: how a stream begins, what is new in a message or in JSON alone,
-and how a stream fails. `Progress` gives the new events of a message, `message_value` its changes as one JSON value.
+A protocol is a module with a subclass of `BaseEncoder`: how a stream begins, what is new in a message, a run or JSON
+alone, and how a stream fails. `steps` gives the new steps of a message, and `runs` is the frame around the messages of
+a run; `message_value` and `run_value` give the changes of both as one JSON value.
 
 Rule: the words of a provider or an exception stay on the server, unless the application's `describe_error` sends them.
 """
@@ -11,18 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from copy import copy
 from types import MappingProxyType
-from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 
+from jsontide._check import check_type
 from jsontide._errors import JsontideError
 from jsontide._values import write_json
-from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError
+from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError, Outcome, ToolResult
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.messages.progress import describe_end
 from jsontide.messages.types import NO_FINISH_REASON
+from jsontide.runs.run import Run
+from jsontide.runs.types import RunOutcome
 from jsontide.tree import ParserState
 
-Streamed = Message[object] | ParserState
-"""What an encoder takes: a message, or the state of a parser, for JSON alone."""
+Streamed = Message[object] | Run[object] | ParserState
+"""What an encoder takes: a message, a run, or the state of a parser, for JSON alone."""
 NativeStreamed: TypeAlias = NativeMessage | ParserState
 """The same in the types of modules that need no generics."""
 
@@ -39,6 +43,8 @@ DescribeError: TypeAlias = Callable[[ErrorDetail | Exception], str]
 SERVER_FAILED: Final = "the server failed"
 PROVIDER_FAILED: Final = "the provider failed"
 LOST: Final = "the connection to the provider failed"
+TOOL_FAILED: Final = "the tool failed"
+AT_LIMIT: Final = "the run reached its limit of steps"
 
 State = TypeVar("State")
 
@@ -51,19 +57,58 @@ class _HasEnd(Protocol):
 _Sent = TypeVar("_Sent", bound=_HasEnd)
 
 
+class ToolFailedError(JsontideError):
+    """A tool ran and failed; `result` has what the model reads, and the exception where it is known."""
+
+    def __init__(self, result: ToolResult) -> None:
+        super().__init__(result)
+        self.result = result
+
+    def __str__(self) -> str:
+        return self.result.text
+
+
 def describe_error(error: ErrorDetail | Exception) -> str:
     """Describe an error for a browser: only faults of the model's output are named.
 
-    The words of a provider, its proxy or an exception may name hosts, accounts and keys, and are not repeated.
+    The words of a provider, its proxy, a tool or an exception may name hosts, accounts and keys, and are not repeated.
     Encoders use this rule unless they get another `describe_error`.
     """
     if isinstance(error, MessageError):
         return describe_end(error.message, describe_error) or SERVER_FAILED
+    if isinstance(error, ToolFailedError):
+        return TOOL_FAILED
     if isinstance(error, Exception):
         return str(error) if isinstance(error, JsontideError) else SERVER_FAILED
     if error.kind is not ErrorKind.TRANSPORT or error.message == NO_FINISH_REASON:
         return error.message
     return LOST if isinstance(error.cause, BaseException) else PROVIDER_FAILED
+
+
+def describe_end(message: NativeMessage, describe: DescribeError) -> str | None:
+    """Return why a message ended badly, for people; `None` if it ended well or has not ended."""
+    outcome = message.outcome
+    if outcome in {Outcome.COMPLETE, Outcome.STREAMING}:
+        return None
+    return describe(message.errors[0]) if message.errors else f"the message is {outcome.value}"
+
+
+def describe_end_of_run(run: Run[Any], describe: DescribeError) -> str | None:
+    """Return why a run ended badly, for people; `None` if it ended well, waits for a person, or has not ended."""
+    outcome = run.outcome
+    if outcome in {RunOutcome.COMPLETE, RunOutcome.WAITING, RunOutcome.STREAMING}:
+        return None
+    if outcome is RunOutcome.FAILED:
+        return describe(ErrorDetail(ErrorKind.TRANSPORT, "stream", run.error or SERVER_FAILED))
+    if outcome is RunOutcome.LIMIT:
+        return AT_LIMIT
+    why = None if run.message is None else describe_end(cast("NativeMessage", run.message), describe)
+    return why or f"the run is {outcome.value}"
+
+
+def describe_failure(result: ToolResult, describe: DescribeError) -> str:
+    """Return why a call has no output: what a tool that ran says of it stays on the server, as that of a provider."""
+    return describe(ToolFailedError(result)) if result.ran == "yes" else result.text
 
 
 def end_of_json(state: ParserState) -> dict[str, object] | None:
@@ -82,8 +127,13 @@ def check_describe(describe: object) -> None:
         raise TypeError(message)
 
 
+def check_continued(run: object) -> Run[Any] | None:
+    """Return the run that a client has already, if there is one."""
+    return None if run is None else check_type("continues", run, Run, "a Run or None")
+
+
 class Encoder(Protocol[State]):
-    """Turns a growing message into the bytes of a front end's protocol: a pure step, from a state to the next one.
+    """Turns a growing message or run into the bytes of a front end's protocol: a pure step, from a state to the next one.
 
     `begin` returns the first bytes, before anything of the message is known. Each `encode` returns what is new since
     the last one, and the end of a message that has ended; to join late, call `begin`, then `encode` with the current
@@ -136,13 +186,15 @@ class BaseEncoder(Generic[_Sent]):
         return other
 
     def encode(self, state: _Sent, growing: Streamed) -> tuple[_Sent, bytes]:
-        """Return the state after a message or a parser's state, and its new bytes."""
+        """Return the state after a message, a run or a parser's state, and its new bytes."""
         if state.is_over:
             return state, b""
         if isinstance(growing, ParserState):
             return self._encode_json(state, growing)
+        if isinstance(growing, Run):
+            return self._encode_run(state, growing)
         if not isinstance(growing, NativeMessage):
-            message = f"encode() takes a Message or a ParserState, not {type(growing).__name__}"
+            message = f"encode() takes a Message, a Run or a ParserState, not {type(growing).__name__}"
             raise TypeError(message)
         return self._encode_message(state, growing)
 
@@ -151,6 +203,9 @@ class BaseEncoder(Generic[_Sent]):
         return (state, b"") if state.is_over else self._fail(state, reason)
 
     def _encode_message(self, state: _Sent, message: NativeMessage) -> tuple[_Sent, bytes]:
+        raise NotImplementedError
+
+    def _encode_run(self, state: _Sent, run: Run[Any]) -> tuple[_Sent, bytes]:
         raise NotImplementedError
 
     def _encode_json(self, state: _Sent, json: ParserState) -> tuple[_Sent, bytes]:

@@ -1,28 +1,33 @@
 """The compact form of `compact_form`, for `jsontide.js`: server-sent events, or NDJSON.
 
-A message becomes the value that `message_value` describes; the state of a parser becomes its own value.
+A message becomes the value that `message_value` describes, a run that of `run_value`, and the state of a parser its own
+value.
 """
 
 from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from jsontide._values import write_json
 from jsontide.frontends.base import (
     BaseEncoder,
     DescribeError,
     NativeStreamed,
+    describe_end,
+    describe_end_of_run,
     describe_error,
     end_of_json,
 )
 from jsontide.frontends.changes import Change, read_changes
 from jsontide.frontends.compact_form import CompactWriter
 from jsontide.frontends.message_value import Arguments, message_changes
+from jsontide.frontends.run_value import run_changes
 from jsontide.messages.message import Message
 from jsontide.messages.progress import describe_end
 from jsontide.messages.types import Outcome
+from jsontide.runs.run import Run
 from jsontide.tree import ParserState
 
 Form = Literal["sse", "ndjson"]
@@ -33,12 +38,12 @@ class CompactState:
     """How much of a stream was sent."""
 
     writer: CompactWriter
-    before: NativeStreamed | None = None
+    before: NativeStreamed | Run[Any] | None = None
     is_over: bool = False
 
 
 class CompactEncoder(BaseEncoder[CompactState]):
-    """Encodes messages, or the states of a parser, as compact deltas.
+    """Encodes messages, runs, or the states of a parser, as compact deltas.
 
     >>> from jsontide import stream_message
     >>> events = [{"message": {"content": "Hi"}, "done": False}, {"message": {"content": "!"}, "done": True}]
@@ -83,6 +88,12 @@ class CompactEncoder(BaseEncoder[CompactState]):
         changes = message_changes(before, message, self.arguments, self.describe_error)
         return self._write(state, message, changes, _end_of_message(message, self.describe_error))
 
+    def _encode_run(self, state: CompactState, run: Run[Any]) -> tuple[CompactState, bytes]:
+        before = state.before if isinstance(state.before, Run) else None
+        changes = run_changes(before, run, self.arguments, self.describe_error)
+        end = {"end": run.outcome.value} | _reason(describe_end_of_run(run, self.describe_error))
+        return self._write(state, run, changes, end if run.is_over else None)
+
     def _encode_json(self, state: CompactState, json: ParserState) -> tuple[CompactState, bytes]:
         before = state.before if isinstance(state.before, ParserState) else None
         return self._write(state, json, read_changes(before, json), end_of_json(json))
@@ -92,7 +103,11 @@ class CompactEncoder(BaseEncoder[CompactState]):
         return CompactState(state.writer, state.before, is_over=True), self._frame(end)
 
     def _write(
-        self, state: CompactState, growing: NativeStreamed, changes: list[Change], end: dict[str, object] | None
+        self,
+        state: CompactState,
+        growing: NativeStreamed | Run[Any],
+        changes: list[Change],
+        end: dict[str, object] | None,
     ) -> tuple[CompactState, bytes]:
         writer, events = state.writer.write(changes)
         if end is not None:
@@ -113,5 +128,8 @@ class CompactEncoder(BaseEncoder[CompactState]):
 def _end_of_message(message: Message, describe: DescribeError) -> dict[str, object] | None:
     if message.outcome is Outcome.STREAMING:
         return None
-    reason = describe_end(message, describe)
-    return {"end": message.outcome.value, **({} if reason is None else {"reason": reason})}
+    return {"end": message.outcome.value} | _reason(describe_end(message, describe))
+
+
+def _reason(reason: str | None) -> dict[str, object]:
+    return {} if reason is None else {"reason": reason}

@@ -26,7 +26,7 @@ from operator import itemgetter
 from typing import ClassVar, Final, Literal, TypeAlias, cast
 
 from jsontide._path import Path
-from jsontide._values import MISSING, JsonValue
+from jsontide._values import MISSING, JsonValue, write_json
 from jsontide.frontends.base import DescribeError, NativeStreamed, describe_error
 from jsontide.frontends.changes import (
     AppendText,
@@ -42,8 +42,7 @@ from jsontide.frontends.changes import (
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
-from jsontide.messages.parts import File, GrowingPart, Other, Source, TextPart
-from jsontide.messages.progress import has_run, kind_of
+from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 from jsontide.tree import ParserState
@@ -53,6 +52,7 @@ _ANSWER: Final = "answer"
 _STATUS: Final = "status"
 _NAMED: Final = ("id", "model", "provider", "finish_reason")
 _FILE: Final = ("media_type", "url", "id", "data")
+_LARGEST_EXACT: Final = 2**53
 _ANY_FILE: Final = "application/octet-stream"
 _FIRST_BYTES: Final = {
     "iVBORw0KGgo": "image/png",
@@ -349,6 +349,38 @@ def media_type_of(file: File) -> str:
             return media_type
     name = (file.url or "").partition("?")[0].partition("#")[0]
     return guess_type(name)[0] or _ANY_FILE
+
+
+def part_metadata(part: Part, provider: str | None) -> dict[str, JsonValue] | None:
+    """Return what the provider needs to have back with a part, and the part has no other place for on a wire.
+
+    Two levels, as Vercel's clients demand; `arguments` is there where JavaScript would change a number in them.
+    """
+    known: dict[str, JsonValue] = {"item_id": part.item_id}
+    if isinstance(part, ReasoningPart):
+        known |= {"signature": part.signature, "encrypted": part.encrypted, "redacted": part.redacted or None}
+    if part.extra:
+        known["extra"] = part.extra
+    if isinstance(part, CompleteCall) and not _is_exact(part.arguments_value):
+        known["arguments"] = write_json(part.arguments_value) if part.repairs else part.arguments
+    known = _without_none(known)
+    return {"jsontide": {**_without_none({"provider": provider}), **known}} if known else None
+
+
+def _is_exact(value: JsonValue) -> bool:
+    """Return whether a value is the same after JavaScript has read and written it."""
+    todo: list[object] = [value]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+        elif isinstance(one, float) and one.is_integer():
+            return False
+        elif isinstance(one, int) and abs(one) > _LARGEST_EXACT:
+            return False
+    return True
 
 
 def _plain_citations(part: TextPart) -> JsonValue:

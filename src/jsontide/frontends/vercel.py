@@ -1,4 +1,4 @@
-"""A growing message in, Vercel's UI message stream out, as `useChat` of the AI SDK 5, 6 and 7 reads it.
+"""A growing message or run in, Vercel's UI message stream out, as `useChat` of the AI SDK 5, 6 and 7 reads it.
 
     start, start-step
     text-start, text-delta..., text-end                        text and refusals; reasoning in the same way
@@ -11,11 +11,20 @@
     finish-step, finish | error | abort                        how it ended, with the token counts as message metadata
     [DONE]
 
+A run is one message of several steps. Between the calls of a step and its `finish-step` stand
+
+    tool-output-available                                      what a tool gave; with `preliminary`, what it gives so far
+    tool-output-error                                          what failed, or was stopped
+    tool-approval-request, tool-output-denied                  a person must decide, or said no
+
+What a provider needs to have back, such as a signature, is `providerMetadata` of the event that ends a part.
+
 A client that joins late gets each part once, whole, and then the rest: enough to resume.
 
-Only events that ai 5, 6 and 7 all accept by default are sent: one wrong word, or a `null` where something is optional,
-makes a client drop the rest of the stream. Only `CallFinished` becomes `tool-input-available` without
-`providerExecuted`, the event that makes a client run a tool.
+Only events that ai 5, 6 and 7 all accept are sent, but for those of approvals, which ai 5 does not know: one wrong word, or a `null` where something is optional,
+makes a client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`,
+the event that makes a client run a tool. A client may ask again by itself when all calls of the last step have results:
+a run that ends there ends with an empty step, so that nobody does.
 
 There are no deltas for data parts: each one replaces the last, whole. So an answer is sent when it has grown by half
 since the last time, and at its end: all of it together costs about four times its text, whatever the number of chunks.
@@ -26,37 +35,51 @@ that the model wrote is lost.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, Literal, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 from uuid import uuid4
 
 from jsontide._check import check_choice
 from jsontide._values import MISSING, JsonValue
-from jsontide.frontends.base import DONE, SSE_HEADERS, BaseEncoder, DescribeError, describe_error, sse
-from jsontide.frontends.message_value import media_type_of, plain_usage
-from jsontide.frontends.steps import Hidden, drop_answer_text
+from jsontide.frontends.base import (
+    DONE,
+    SSE_HEADERS,
+    DescribeError,
+    check_continued,
+    describe_end_of_run,
+    describe_error,
+    describe_failure,
+    sse,
+)
+from jsontide.frontends.message_value import media_type_of, part_metadata, plain_usage
+from jsontide.frontends.run_value import run_value, size_of
+from jsontide.frontends.runs import RunEncoder, SentSteps, name_step
+from jsontide.frontends.steps import (
+    ArgumentsGrew,
+    CallFailed,
+    CallReady,
+    CallStarted,
+    Ended,
+    Hidden,
+    PartAdded,
+    Progress,
+    ServerCallEnded,
+    Step,
+    TextEnded,
+    TextGrew,
+    TextStarted,
+)
 from jsontide.frontends.unsafe_keys import find_unsafe_key, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, Source
-from jsontide.messages.progress import (
-    ArgumentsDelta,
-    CallFailed,
-    CallFinished,
-    CallStarted,
-    Finished,
-    GrowingDelta,
-    MessageEvent,
-    PartAdded,
-    Progress,
-    ServerCallFinished,
-    TextFinished,
-    TextStarted,
-    UsageChanged,
-)
-from jsontide.messages.types import Outcome
+from jsontide.messages.options import ToolResult
+from jsontide.messages.types import Outcome, Usage
+from jsontide.runs.json_form import plain_value
+from jsontide.runs.run import Run
+from jsontide.runs.types import PendingResult, Result, RunOutcome
 from jsontide.tree import ParserState
 
 Event: TypeAlias = dict[str, JsonValue]
@@ -79,6 +102,9 @@ _BY_ITSELF: Final = (Outcome.COMPLETE, Outcome.EMPTY)
 _USAGE: Final = {"cached_tokens": "cachedInputTokens", "cache_write_tokens": "cacheWriteTokens"}
 """Where the AI SDK has other words than ours in its own case."""
 _NO_RESULT: Final = "the provider gave no result"
+_BETWEEN_MESSAGES: Final = (RunOutcome.WAITING, RunOutcome.LIMIT, RunOutcome.CANCELLED)
+"""Ends of a run that its last message does not tell."""
+_ENDS_OF_PARTS: Final = (TextEnded, CallReady, CallFailed, ServerCallEnded, PartAdded)
 
 
 @dataclass(slots=True)
@@ -150,10 +176,15 @@ class VercelState:
     progress: Progress
     answer: AnswerProgress
     is_over: bool = False
+    steps: SentSteps = SentSteps()
+    failed: frozenset[str] = frozenset()
+    """The ids of calls that the client was told of as failed."""
+    shown: Mapping[str, int] = field(default_factory=dict)
+    """How much of the run of a tool was sent when it was last sent, by the id of the call."""
 
 
-class VercelEncoder(BaseEncoder[VercelState]):
-    """Encodes messages, or the states of a parser, as a UI message stream of the AI SDK.
+class VercelEncoder(RunEncoder[VercelState]):
+    """Encodes messages, runs, or the states of a parser, as a UI message stream of the AI SDK.
 
     `answer` says how structured output is sent: as text, or as a data part `data-answer`, which is sent
     again whenever it has grown by half, and whole at its end. The state of a parser is always sent as a data part.
@@ -163,6 +194,11 @@ class VercelEncoder(BaseEncoder[VercelState]):
     answer ends the stream with an error; with `drop`, they are left out.
 
     `dynamic_tools` declares all tools as dynamic, for a client that does not know their names.
+
+    `continues` is a saved run that the client has already, such as one that waited for a person: only what follows is
+    sent, for the message that `message_id` names, which must be the same as before.
+
+    `approvals=False` is for ai 5, which knows none: a call that waits is sent as one without a result.
 
     >>> from jsontide import stream_message
     >>> encoder = VercelEncoder(message_id="m1")
@@ -191,6 +227,8 @@ class VercelEncoder(BaseEncoder[VercelState]):
         answer: AnswerForm = "text",
         hostile_keys: HostileKeys = "refuse",
         dynamic_tools: bool = False,
+        continues: Run[Any] | None = None,
+        approvals: bool = True,
         describe_error: DescribeError = describe_error,
     ) -> None:
         super().__init__(describe_error)
@@ -201,35 +239,60 @@ class VercelEncoder(BaseEncoder[VercelState]):
         self.answer: Final = answer
         self.hostile_keys: Final = hostile_keys
         self.dynamic_tools: Final = dynamic_tools
+        self.continues: Final = check_continued(continues)
+        self.approvals: Final = approvals
 
     def begin(self) -> tuple[VercelState, bytes]:
         """Return the first state, and the events that make the client show a message."""
-        start = sse({"type": "start", "messageId": self.message_id}, {"type": "start-step"})
-        return VercelState(Progress(self.message_id), AnswerProgress()), start
+        start = {"type": "start", "messageId": self.message_id}
+        state = VercelState(Progress(self.message_id), AnswerProgress())
+        if self.continues is not None:
+            return self._skip(state, self.continues), sse(start)
+        return state, sse(start, {"type": "start-step"})
 
     def _encode_message(self, state: VercelState, message: Message) -> tuple[VercelState, bytes]:
         return self._send(state, *state.progress.advance(message, self.describe_error))
 
     def _fail(self, state: VercelState, reason: str) -> tuple[VercelState, bytes]:
-        return self._send(state, *state.progress.fail(reason))
+        if not state.steps.number:
+            return self._send(state, *state.progress.fail(reason))
+        state, events = self._give_up(state, reason)
+        return replace(state, is_over=True), sse(*events, *_close(state), _error(reason)) + DONE
 
-    def _send(self, state: VercelState, progress: Progress, steps: list[MessageEvent]) -> tuple[VercelState, bytes]:
+    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
+        state, events, ended = self._advance(state, progress, steps)
+        if ended is not None:
+            events += write_end(ended.message, ended.error)
+        return state, self._frame(state, events)
+
+    def _advance(
+        self, state: VercelState, progress: Progress, steps: list[Step]
+    ) -> tuple[VercelState, list[Event], Ended | None]:
+        """Return the state after steps of a message, their events, and its end, unless it was told."""
         answer: AnswerProgress = state.answer
         found: Sequence[MessageEvent | AnswerGrew] = steps
         if self.answer == "data" and progress is not state.progress:
             answer, found = answer.advance(progress, steps)
-        return VercelState(progress, answer, progress.is_over), self._frame(found)
+        failed = state.failed.union([step.id for step in steps if isinstance(step, CallFailed)])
+        state = replace(state, progress=progress, answer=answer, is_over=progress.is_over, failed=failed)
+        events, ended = self._write(found, progress.message)
+        return state, events, ended
 
     def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
         answer, steps = state.answer.advance_json(json)
-        is_over = bool(steps) and isinstance(steps[-1], Finished)
-        return VercelState(state.progress, answer, is_over), self._frame(steps)
+        events, ended = self._write(steps, None)
+        state = VercelState(state.progress, answer, is_over=bool(steps) and isinstance(steps[-1], Ended))
+        if ended is not None:
+            events += write_end(ended.message, ended.error)
+        return state, self._frame(state, events)
 
-    def _frame(self, steps: Sequence[MessageEvent | AnswerGrew]) -> bytes:
-        sent = sse(*self._write(steps))
-        return sent + DONE if steps and isinstance(steps[-1], Finished) else sent
+    def _frame(self, state: VercelState, events: list[Event]) -> bytes:
+        return sse(*events) + (DONE if state.is_over else b"")
 
-    def _write(self, steps: Sequence[MessageEvent | AnswerGrew]) -> list[Event]:
+    def _write(
+        self, steps: Sequence[Step | AnswerGrew], message: Message | None
+    ) -> tuple[list[Event], Ended | None]:
+        """Return the events of steps, and the end among them, which has none; that of a refused answer has them."""
         events: list[Event] = []
         refusal = None
         for step in steps:
@@ -239,12 +302,80 @@ class VercelEncoder(BaseEncoder[VercelState]):
                 events += [] if reason is not None else [{"type": "data-answer", "id": "answer", "data": data}]
             elif isinstance(step, Finished) and refusal is not None:
                 events += write_failure(step.message, refusal)
+            elif isinstance(step, Ended):
+                return events, step
             else:
-                events += self._write_step(step)
+                events += self._write_step(step, message)
+        return events, None
+
+    def _start_step(self, state: VercelState, number: int) -> tuple[VercelState, list[Event]]:
+        name = name_step(self.message_id, number)
+        state = replace(state, progress=Progress(name), answer=AnswerProgress(), failed=frozenset())
+        return state, [] if number == 1 and self.continues is None else [{"type": "start-step"}]
+
+    def _write_message(self, state: VercelState, message: Message) -> tuple[VercelState, list[Event]]:
+        state, events, ended = self._advance(state, *state.progress.advance(message, self.describe_error))
+        is_told = state.is_over and ended is None and bool(events)
+        return replace(state, is_over=is_told), events
+
+    def _break_off(self, state: VercelState, reason: str) -> tuple[VercelState, list[Event]]:
+        state, events, _ = self._advance(state, *state.progress.fail(reason))
+        return replace(state, is_over=False), events
+
+    def _write_result(
+        self, state: VercelState, call_id: str, before: Result | None, now: Result
+    ) -> tuple[VercelState, list[Event]]:
+        if not isinstance(now, PendingResult):
+            is_told = call_id in state.failed and now.ran != "yes"
+            return state, [] if is_told else [self._output(call_id, now)]
+        events: list[Event] = []
+        if now.status == "waiting" and self.approvals and getattr(before, "status", None) != "waiting":
+            events = [{"type": "tool-approval-request", "approvalId": call_id, "toolCallId": call_id}]
+        if now.progress is MISSING:
+            return state, events
+        size, shown = size_of(now.progress), state.shown.get(call_id, 0)
+        if size and size < shown + shown // 2:
+            return state, events
+        value = run_value(now.progress, describe_error=self.describe_error) if size else plain_value(now.progress)
+        output = self._clean(value)[0]
+        events.append(self._about("tool-output-available", call_id, False, output=output, preliminary=True))
+        return replace(state, shown={**state.shown, call_id: size}), events
+
+    def _output(self, call_id: str, result: ToolResult) -> Event:
+        if result.ran == "refused" and self.approvals:
+            return self._about("tool-output-denied", call_id, False)
+        output, reason = self._clean(plain_value(result.output))
+        if result.error is not None:
+            reason = describe_failure(result, self.describe_error)
+        if reason is not None:
+            return self._about("tool-output-error", call_id, False, errorText=reason)
+        return self._about("tool-output-available", call_id, False, output=output)
+
+    def _end_step(self, state: VercelState, run: Run[Any]) -> tuple[VercelState, list[Event]]:
+        return state, [*_write_cost(run.usage), {"type": "finish-step"}]
+
+    def _end_run(self, state: VercelState, run: Run[Any]) -> list[Event]:
+        message = cast("Message", run.message or Message(outcome=Outcome.EMPTY))
+        events: list[Event] = [] if state.steps.number or self.continues is not None else [{"type": "finish-step"}]
+        if run.outcome is RunOutcome.FAILED or (run.outcome not in _BETWEEN_MESSAGES and _is_failure(message)):
+            return [*events, _error(describe_end_of_run(run, self.describe_error) or "the run failed")]
+        if run.results and run.outcome is not RunOutcome.WAITING:
+            events += [{"type": "start-step"}, {"type": "finish-step"}]
+        if run.outcome is RunOutcome.CANCELLED:
+            return [*events, {"type": "abort"}]
+        reason = "other" if run.outcome is RunOutcome.LIMIT else _finish_reason(message)
+        return [*events, {"type": "finish", "finishReason": "tool-calls" if run.waiting else reason}]
+
+    def _write_step(self, step: Step, message: Message | None) -> list[Event]:
+        """Return the events of a step of a message; a part that the protocol does not have gives none."""
+        events = self._events_of(step)
+        if message is not None and events and isinstance(step, _ENDS_OF_PARTS):
+            metadata = part_metadata(message.parts[step.index], message.provider)
+            if metadata is not None:
+                events[0]["providerMetadata"] = self._clean(metadata)[0]
         return events
 
-    def _write_step(self, step: MessageEvent) -> list[Event]:
-        """Return the events of a step; a part that the protocol does not have gives none."""
+    def _events_of(self, step: Step) -> list[Event]:
         match step:
             case TextStarted() | GrowingDelta() | TextFinished():
                 return [_write_text(step)]
@@ -260,10 +391,7 @@ class VercelEncoder(BaseEncoder[VercelState]):
                 return self._ended_on_server(step)
             case PartAdded():
                 return _write_part(step)
-            case UsageChanged():
-                return []
-            case Finished():
-                return write_end(step.message, step.error)
+        return []
 
     def _clean(self, value: object) -> tuple[JsonValue, str | None]:
         """Return a value without unsafe keys, and the reason why it must not be sent, if there is one."""
@@ -292,9 +420,9 @@ class VercelEncoder(BaseEncoder[VercelState]):
         arguments = self._ready(step.id, step.name, {} if partial is MISSING else partial, on_server=True)
         if call.needs_action or arguments["type"] == "tool-input-error":
             return [arguments]
-        return [arguments, self._output(step.id, call)]
+        return [arguments, self._output_on_server(step.id, call)]
 
-    def _output(self, call_id: str, call: ServerCall) -> Event:
+    def _output_on_server(self, call_id: str, call: ServerCall) -> Event:
         output, reason = self._clean({"status": call.status} if call.result is MISSING else call.result)
         if call.result is MISSING and call.status != "completed":
             reason = _NO_RESULT if call.status is None else f"{_NO_RESULT}, and says: {call.status}"
@@ -316,20 +444,29 @@ def write_end(message: Message, error: str | None) -> list[Event]:
     """Return how a message ended: it finished, was stopped, or failed."""
     if _is_failure(message):
         return write_failure(message, error or "the stream failed")
+    cost = _write_cost(message.usage)
     if message.outcome is Outcome.CANCELLED:
-        return [*_write_cost(message), {"type": "abort"}]
-    return [*_write_cost(message), {"type": "finish-step"}, {"type": "finish", "finishReason": _finish_reason(message)}]
+        return [*cost, {"type": "abort"}]
+    return [*cost, {"type": "finish-step"}, {"type": "finish", "finishReason": _finish_reason(message)}]
 
 
 def write_failure(message: Message, reason: str) -> list[Event]:
     """Return the end of a message that failed; a client reads nothing after it."""
-    return [*_write_cost(message), {"type": "error", "errorText": reason}]
+    return [*_write_cost(message.usage), _error(reason)]
 
 
-def _write_cost(message: Message) -> list[Event]:
-    if message.usage is None:
+def _error(reason: str) -> Event:
+    return {"type": "error", "errorText": reason}
+
+
+def _close(state: VercelState) -> list[Event]:
+    return [{"type": "finish-step"}] if state.steps.is_open else []
+
+
+def _write_cost(usage: Usage | None) -> list[Event]:
+    if usage is None:
         return []
-    counts = {_USAGE.get(name, _camel(name)): count for name, count in plain_usage(message.usage).items()}
+    counts = {_USAGE.get(name, _camel(name)): count for name, count in plain_usage(usage).items()}
     return [{"type": "message-metadata", "messageMetadata": {"usage": counts}}]
 
 

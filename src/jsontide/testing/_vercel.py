@@ -4,10 +4,12 @@ Clients forgive mistakes, or fail without an explanation: a stream without an en
 call that broke off looks like one that is still running. This checker knows the rules that clients enforce, and those
 that they should enforce:
 
-- events and fields as ai 5, 6 and 7 all accept them, one JSON object per event, `[DONE]` last;
+- events and fields as ai 5, 6 and 7 all accept them, and those of approvals, which 5 does not know; one JSON object per
+  event, `[DONE]` last;
 - one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
 - texts and calls begin once, grow only while they are open, and are ended before their step is;
-- an error of a call is not taken back, and a result comes after the arguments;
+- a result comes after the arguments, and only a preliminary one is followed by another;
+- a person is asked about a call that waits, once, and says no only to what was asked;
 - no key that makes a client drop the stream.
 
 A client ignores fields that it does not know, so a misspelled `providerExecuted` would make it run a tool a second
@@ -17,7 +19,8 @@ time; here they are refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, TypeAlias
 
 from jsontide.testing._events import (
@@ -57,6 +60,8 @@ _FIELDS: Final[Mapping[str, Fields]] = {
     "tool-input-error": {**_NAMED_CALL, "input": "anything", "errorText": "text"},
     "tool-output-available": {**_CALL, "output": "anything", "preliminary?": "switch"},
     "tool-output-error": {**_CALL, "errorText": "text"},
+    "tool-output-denied": _CALL,
+    "tool-approval-request": {"approvalId": "text", "toolCallId": "text", "reason?": "text", "signature?": "text"},
     "source-url": {"sourceId": "text", "url": "text", "title?": "text", **_META},
     "source-document": {"sourceId": "text", "mediaType": "text", "title": "text", "filename?": "text", **_META},
     "file": {"url": "text", "mediaType": "text", **_META},
@@ -74,7 +79,11 @@ def _fields_of(kind: str) -> Fields | None:
     return _DATA if kind.startswith("data-") else _FIELDS.get(kind)
 
 
-CallState: TypeAlias = Literal["input-streaming", "input-available", "output-available", "output-error"]
+CallState: TypeAlias = Literal[
+    "input-streaming", "input-available", "approval-requested", "output-available", "output-error", "output-denied"
+]
+_APPROVALS: Final = ("tool-approval-request", "tool-output-denied")
+_RESULTS: Final = ("output-available", "output-error", "output-denied")
 _ENDS: Final = ("finish", "error", "abort")
 
 
@@ -89,12 +98,15 @@ class VercelCall:
     """The arguments: whole, or those that were known when the call failed."""
     input_text: str = ""
     """The arguments as they came."""
+    approval_id: str | None = None
     output: object = None
+    preliminary: bool = False
+    """Whether the output is not the last one."""
     error_text: str | None = None
     provider_executed: bool = False
     dynamic: bool = False
     may_run: bool = False
-    """Whether the client runs it."""
+    """Whether the client runs it, unless it has a result."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,14 +139,21 @@ class VercelReport:
         return {part["type"].removeprefix("data-"): part["data"] for part in parts}
 
 
-def check_vercel(stream: bytes | str) -> VercelReport:
+def check_vercel(
+    stream: bytes | str, before: VercelReport | None = None, *, approvals: bool = True
+) -> VercelReport:
     r"""Return the message that a client makes of a whole UI message stream, or raise `ProtocolError`.
+
+    `before` is the message that the stream goes on with, such as one in which a call waited for a person.
+    With `approvals=False`, the events that ai 5 does not know are refused.
 
     >>> check_vercel('data: {"type":"start"}\n\ndata: {"type":"text-delta","id":"1","delta":"Hi"}\n\n')
     Traceback (most recent call last):
     jsontide.testing.ProtocolError: event 1: text-delta: '1' is not open
     """
-    checker = _VercelChecker()
+    checker = _VercelChecker(approvals=approvals)
+    if before is not None:
+        checker.go_on(before)
     read_events(sse_events(stream), checker.read)
     return checker.report()
 
@@ -143,7 +162,10 @@ def check_vercel(stream: bytes | str) -> VercelReport:
 class _VercelChecker:
     """What a client knows after some events."""
 
+    approvals: bool = True
     is_started: bool = False
+    expected_id: str | None = None
+    """The message that the stream must go on with."""
     is_done: bool = False
     in_step: bool = False
     end: dict[str, Any] | None = None
@@ -152,6 +174,15 @@ class _VercelChecker:
     parts: list[dict[str, Any]] = field(default_factory=list)
     open: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     calls: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def go_on(self, before: VercelReport) -> None:
+        """Begin with a message that is there."""
+        self.expected_id = before.message_id
+        self.metadata = deepcopy(before.metadata)
+        self.parts = [dict(part) for part in before.parts]
+        self.calls = {call.id: {each.name: getattr(call, each.name) for each in fields(call)} for call in before.calls}
+        for call in self.calls.values():
+            call["has_result"] = call["state"] in _RESULTS
 
     def read(self, data: str) -> None:
         if self.is_done:
@@ -168,7 +199,11 @@ class _VercelChecker:
         if (event["type"] == "start") == self.is_started:
             refuse("the first event, and no other, is start")
         self.is_started = True
+        if event["type"] in _APPROVALS and not self.approvals:
+            refuse(f"{event['type']} is not known to ai 5")
         self.apply(event)
+        if self.expected_id not in {None, self.message_id}:
+            refuse(f"the message is {self.message_id!r}, but {self.expected_id!r} is to go on: a client would have two")
 
     def apply(self, event: Event) -> None:
         kind = event["type"]
@@ -245,6 +280,8 @@ class _VercelChecker:
             "input_text": "",
             "provider_executed": event.get("providerExecuted", False),
             "dynamic": event.get("dynamic", False),
+            "preliminary": False,
+            "has_result": False,
         }
         self.parts.append({"type": "call", "id": key})
 
@@ -276,12 +313,29 @@ class _VercelChecker:
     def end_output(self, event: Event) -> None:
         kind, key = event["type"], event["toolCallId"]
         call = self.calls.get(key)
-        if call is None or (call["state"] != "input-available" and not call.get("is_preliminary")):
+        if call is None or call["state"] == "input-streaming" or (call["has_result"] and not call["preliminary"]):
             refuse(f"{kind}: the call {key!r} has no arguments that can have a result")
         self.compare(event, call)
-        call["state"] = "output-available" if kind == "tool-output-available" else "output-error"
+        call["state"] = kind.removeprefix("tool-")
+        call["has_result"] = True
         call["output"], call["error_text"] = event.get("output"), event.get("errorText")
-        call["is_preliminary"] = event.get("preliminary", False)
+        call["preliminary"] = event.get("preliminary", False)
+
+    def ask(self, event: Event) -> None:
+        kind, key = event["type"], event["toolCallId"]
+        call = self.calls.get(key)
+        if call is None or call["state"] != "input-available":
+            refuse(f"{kind}: the call {key!r} does not wait for a person")
+        if any(one.get("approval_id") == event["approvalId"] for one in self.calls.values()):
+            refuse(f"{kind}: there is a request {event['approvalId']!r} already")
+        call["state"], call["approval_id"] = "approval-requested", event["approvalId"]
+
+    def deny(self, event: Event) -> None:
+        call = self.calls.get(event["toolCallId"])
+        if call is None or call["state"] not in {"input-available", "approval-requested"}:
+            refuse(f"{event['type']}: the call {event['toolCallId']!r} does not wait for a person")
+        self.compare(event, call)
+        call["state"], call["has_result"] = "output-denied", True
 
     def compare(self, event: Event, call: dict[str, Any]) -> None:
         """Refuse an event that contradicts earlier events of its call."""
@@ -293,7 +347,7 @@ class _VercelChecker:
         if not self.is_done or self.end is None:
             raise ProtocolError("the stream ends without [DONE]")
         calls = [
-            {name: value for name, value in call.items() if name != "is_preliminary"} for call in self.calls.values()
+            {name: value for name, value in call.items() if name != "has_result"} for call in self.calls.values()
         ]
         return VercelReport(
             message_id=self.message_id,
@@ -313,6 +367,8 @@ _CALL_RULES: Final[dict[str, Callable[[_VercelChecker, Event], None]]] = {
     "tool-input-error": _VercelChecker.end_input,
     "tool-output-available": _VercelChecker.end_output,
     "tool-output-error": _VercelChecker.end_output,
+    "tool-output-denied": _VercelChecker.deny,
+    "tool-approval-request": _VercelChecker.ask,
 }
 
 
