@@ -92,7 +92,7 @@ def read_ag_ui(streams: Sequence[bytes]) -> Ran:
         assert found["messages"] == checked.messages
         assert found["state"] == checked.state
         assert [(each["id"], each["arguments"]) for each in found["ran"]] == [
-            (call_id, call.arguments) for call_id, call in checked.calls.items() if call.state == "ready"
+            (call_id, call.arguments) for call_id, call in checked.calls.items() if call.is_ended
         ]
         assert found["custom"] == [list(each) for each in checked.custom]
         code = checked.end.get("code")

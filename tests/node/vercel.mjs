@@ -2,7 +2,7 @@
 //
 // In: a list of {stream}, {stream, resume} or {stream, then, decisions}: with `resume`, the network fails after `stream`,
 // and the chat resumes; with `then`, the person decides about what waits, and the chat asks again.
-// The chat asks again by itself when all calls of the last step have results, which is counted: `asked`.
+// With `automatic`, it asks again by itself when all calls of the last step have results, which is counted: `asked`.
 // Out: by version, for each stream: the messages that came, the calls that the client was told to run, how it ended.
 // What a client warns about goes to standard error, which fails the test.
 
@@ -30,7 +30,7 @@ function respond(text, isBroken) {
   }));
 }
 
-async function chat(ai, { stream, resume, then, decisions }) {
+async function chat(ai, { stream, resume, then, decisions, automatic }) {
   const state = new State();
   const run = [], errors = [], data = [], asked = [];
   let finish;
@@ -51,7 +51,7 @@ async function chat(ai, { stream, resume, then, decisions }) {
     onError: error => void errors.push(error.message),
     onData: part => void data.push(part),
     onFinish: ending => void (finish = ending),
-    sendAutomaticallyWhen: then === undefined ? ai.lastAssistantMessageIsCompleteWithToolCalls : undefined,
+    sendAutomaticallyWhen: automatic ? ai.lastAssistantMessageIsCompleteWithToolCalls : undefined,
   });
   await client.sendMessage({ text: 'Hello' });
   if (resume !== undefined) {

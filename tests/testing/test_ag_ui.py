@@ -67,7 +67,7 @@ RESULT = call("TOOL_CALL_RESULT", messageId="x", content="no")
         ([START, CALL[0], CALL[2], END], "event 2: the arguments of 'c' are not JSON"),
         ([START, *CALL, *CALL, END], "event 4: there is a call 'c' already"),
         ([START, CALL[0], RESULT, CALL[1], END], "event 3: the call 'c' has a result already"),
-        ([START, CALL[0], RESULT, CALL[2], END], "event 3: the call 'c' has a result already"),
+        ([START, CALL[0], RESULT, RESULT, END], "event 3: there is a message 'x' already"),
         ([START, *CALL, RESULT, {**RESULT, "messageId": "y"}, END], "event 5: no call 'c' waits for a result"),
         ([START, *CALL, {**RESULT, "messageId": "c"}, END], "event 4: there is a message 'c' already"),
         (

@@ -89,7 +89,7 @@ CHECKERS = {
         AG_UI_STREAMS,
         may_be_missing_in_ag_ui,
         may_come_twice_in_ag_ui,
-        frozenset({"role", "protocolVersion", "parentMessageId", "usage", "code", "outcome"})
+        frozenset({"role", "protocolVersion", "parentMessageId", "usage", "code", "outcome", "metadata"})
         | {"CUSTOM.value=null", "STATE_SNAPSHOT.snapshot=null"},
     ),
     "assistant transport": Checker(

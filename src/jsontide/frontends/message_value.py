@@ -351,17 +351,18 @@ def media_type_of(file: File) -> str:
     return guess_type(name)[0] or _ANY_FILE
 
 
-def part_metadata(part: Part, provider: str | None) -> dict[str, JsonValue] | None:
+def part_metadata(part: Part, provider: str | None, *, exact: bool = False) -> dict[str, JsonValue] | None:
     """Return what the provider needs to have back with a part, and the part has no other place for on a wire.
 
-    Two levels, as Vercel's clients demand; `arguments` is there where JavaScript would change a number in them.
+    Two levels, as Vercel's clients demand; `arguments` is there where JavaScript would change a number in them, unless
+    they are text on the wire, and `exact`.
     """
     known: dict[str, JsonValue] = {"item_id": part.item_id}
     if isinstance(part, ReasoningPart):
         known |= {"signature": part.signature, "encrypted": part.encrypted, "redacted": part.redacted or None}
     if part.extra:
         known["extra"] = part.extra
-    if isinstance(part, CompleteCall) and not _is_exact(part.arguments_value):
+    if not exact and isinstance(part, CompleteCall) and not _is_exact(part.arguments_value):
         known["arguments"] = write_json(part.arguments_value) if part.repairs else part.arguments
     known = _without_none(known)
     return {"jsontide": {**_without_none({"provider": provider}), **known}} if known else None

@@ -156,9 +156,83 @@ def _whole_text(progress: Progress, index: int) -> list[MessageEvent]:
     ]
 
 
-def first_failed(events: Sequence[MessageEvent]) -> CallFailed | None:
-    """Return the first call among events that must not be run."""
-    return next((event for event in events if isinstance(event, CallFailed)), None)
+@dataclass(slots=True)
+class Progress:
+    """How much of a message was sent."""
+
+    name: str
+    """The beginning of ids that are made here."""
+    message: Message | None = None
+    parts: tuple[PartProgress, ...] = ()
+    is_over: bool = False
+    prefix: str = ""
+    """Stands before the ids of calls, of a run whose calls stand among those of another one."""
+
+    def advance(self, message: Message, describe: DescribeError) -> tuple[Progress, list[Step]]:
+        """Return the progress after one more message of the stream, and what is new in it.
+
+        `describe` describes an error.
+        """
+        before = self.message
+        if message is before or self.is_over:
+            return self, []
+        old = () if before is None else before.parts
+        sent = list(self.parts)
+        emitter = _Emitter(self.name, message, describe, self.prefix)
+        for index, part in enumerate(message.parts):
+            if index == len(sent):
+                sent.append(_NEW)
+            waits = isinstance(part, ServerCall) and not sent[index].is_ended
+            if index >= len(old) or old[index] is not part or emitter.is_over or waits:
+                sent[index] = emitter.emit(sent[index], index, part)
+        steps = emitter.steps
+        if emitter.is_over:
+            steps.append(Ended(message, describe_end(message, describe)))
+        return Progress(self.name, message, tuple(sent), emitter.is_over, self.prefix), steps
+
+    def fail(self, reason: str) -> tuple[Progress, list[Step]]:
+        """Return the progress after a failure outside the message: all that is open ends, and so does the message."""
+        message = Message() if self.message is None else self.message
+        if self.is_over:
+            return self, []
+        steps: list[Step] = []
+        for index, (sent, part) in enumerate(zip(self.parts, message.parts, strict=True)):
+            if sent.id and not sent.is_ended:
+                steps += _break_off(sent, index, part, reason)
+        steps.append(Ended(message, reason))
+        return Progress(self.name, message, self.parts, True, self.prefix), steps
+
+    def drop_answer_text(
+        self, steps: Sequence[Step | _Other], hidden: Hidden, *, hides: bool, shows: bool
+    ) -> tuple[list[Step | _Other], Hidden]:
+        """Return the steps without the text of the answer, and which parts are hidden then.
+
+        `hides` says that a text which starts now is the answer; `shows`, that the end sends the hidden texts.
+        """
+        kept: list[Step | _Other] = []
+        for step in steps:
+            if isinstance(step, TextStarted) and step.kind == "text" and hides:
+                hidden |= {step.index}
+            if isinstance(step, Ended) and shows:
+                for index in sorted(hidden):
+                    kept += self._whole_text(index)
+            if not isinstance(step, (TextStarted, TextGrew, TextEnded)) or step.index not in hidden:
+                kept.append(step)
+        return kept, hidden
+
+    def _whole_text(self, index: int) -> list[Step]:
+        part = cast("TextPart", cast("Message", self.message).parts[index])
+        text_id = make_id(self.name, index)
+        return [
+            TextStarted(text_id, index, "text"),
+            TextGrew(text_id, index, "text", part.text),
+            TextEnded(text_id, index, "text"),
+        ]
+
+
+def first_failed(steps: Sequence[Step]) -> CallFailed | None:
+    """Return the first call among steps that must not be run."""
+    return next((step for step in steps if isinstance(step, CallFailed)), None)
 
 
 def is_lost(message: Message) -> bool:
@@ -174,12 +248,13 @@ def make_id(name: str, index: int) -> str:
 class _Emitter:
     """Collects the steps of one message, part by part."""
 
-    __slots__ = ("_describe", "_message", "_name", "is_over", "steps")
+    __slots__ = ("_describe", "_message", "_name", "_prefix", "is_over", "steps")
 
-    def __init__(self, name: str, message: Message, describe: DescribeError) -> None:
+    def __init__(self, name: str, message: Message, describe: DescribeError, prefix: str) -> None:
         self.steps: Final[list[Step]] = []
         self.is_over: Final = message.outcome is not Outcome.STREAMING
         self._name: Final = name
+        self._prefix: Final = prefix
         self._message: Final = message
         self._describe: Final = describe
 
@@ -244,7 +319,7 @@ class _Emitter:
         """Return the provider's id of a call, unless an earlier call has the same one."""
         others = self._message.parts[:index]
         is_taken = any(isinstance(part, BaseCall) and part.id == call.id for part in others)
-        return (None if is_taken else call.id) or make_id(self._name, index)
+        return make_id(self._name, index) if is_taken or not call.id else self._prefix + call.id
 
     def _has_result(self, call: ServerCall, index: int) -> bool:
         """Return whether all is known of a provider's tool; its result may come in a later part."""

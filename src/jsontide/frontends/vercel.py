@@ -178,7 +178,7 @@ class VercelState:
     is_over: bool = False
     steps: SentSteps = SentSteps()
     failed: frozenset[str] = frozenset()
-    """The ids of calls that the client was told of as failed."""
+    """The ids of calls that the client was told of as failed; that is not taken back."""
     shown: Mapping[str, int] = field(default_factory=dict)
     """How much of the run of a tool was sent when it was last sent, by the id of the call."""
 
@@ -326,8 +326,7 @@ class VercelEncoder(RunEncoder[VercelState]):
         self, state: VercelState, call_id: str, before: Result | None, now: Result
     ) -> tuple[VercelState, list[Event]]:
         if not isinstance(now, PendingResult):
-            is_told = call_id in state.failed and now.ran != "yes"
-            return state, [] if is_told else [self._output(call_id, now)]
+            return state, [] if call_id in state.failed else [self._output(call_id, now)]
         events: list[Event] = []
         if now.status == "waiting" and self.approvals and getattr(before, "status", None) != "waiting":
             events = [{"type": "tool-approval-request", "approvalId": call_id, "toolCallId": call_id}]

@@ -10,7 +10,8 @@ Patches follow RFC 6902, as the clients of AG-UI apply them; nothing is changed 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from jsontide._path import Segment
@@ -105,7 +106,6 @@ def _key(container: Parsed, segment: str, *, is_new: bool = False) -> Segment:
 
 
 _ALL: Final = {"timestamp?": "count", "rawEvent?": "something", "metadata?": "object"}
-_ATTRIBUTED: Final = {**_ALL, "subagentRunId?": "text"}
 _MESSAGE: Final = {"messageId": "text"}
 _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "RUN_STARTED": {
@@ -139,6 +139,18 @@ _FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "REASONING_MESSAGE_START": {**_MESSAGE, "role": "text"},
     "REASONING_MESSAGE_CONTENT": {**_MESSAGE, "delta": "text"},
     "REASONING_MESSAGE_END": _MESSAGE,
+    "REASONING_ENCRYPTED_VALUE": {"subtype": "text", "entityId": "text", "encryptedValue": "text"},
+    "ACTIVITY_SNAPSHOT": {**_MESSAGE, "activityType": "text", "content": "object", "replace?": "switch"},
+    "ACTIVITY_DELTA": {**_MESSAGE, "activityType": "text", "patch": "list"},
+    "SUBAGENT_STARTED": {
+        "name": "text",
+        "description?": "text",
+        "parentSubagentRunId?": "text",
+        "parentToolCallId?": "text",
+        "parentMessageId?": "text",
+    },
+    "SUBAGENT_FINISHED": {"result?": "something", "outcome?": "object"},
+    "SUBAGENT_ERROR": {"message": "text", "code?": "text"},
     "RAW": {"event": "anything", "source?": "text"},
     "CUSTOM": {"name": "text", "value": "anything"},
 }
@@ -157,6 +169,16 @@ _OUTCOMES: Final = {
     "interrupt": {"interrupts": "list"},
     "cancelled": {},
 }
+_INTERRUPT: Final = {
+    "id": "text",
+    "reason": "text",
+    "message?": "text",
+    "toolCallId?": "text",
+    "subagentRunId?": "text",
+    "responseSchema?": "object",
+    "expiresAt?": "text",
+    "metadata?": "object",
+}
 _ROLES: Final = {"developer", "system", "assistant", "user"}
 
 
@@ -169,6 +191,8 @@ class AgUiCall:
     """As text; JSON if the call may be run."""
     state: Literal["open", "ready", "answered"] = "open"
     """Only a call that is `ready` may be run; `answered` says that there is a result."""
+    is_ended: bool = False
+    """Whether it has its TOOL_CALL_END, at which clients look whether there is a result, and run it if there is none."""
 
 
 @dataclass
@@ -181,21 +205,24 @@ class AgUiRun:
     state: Parsed = field(default_factory=dict)
     custom: list[tuple[str, Parsed]] = field(default_factory=list)
     """Names and values of custom events."""
+    subagents: dict[str, str] = field(default_factory=dict)
+    """How the runs of tools ended, by id: `finished` or `error`."""
     end: dict[str, Parsed] = field(default_factory=dict)
     """The event that ended the run."""
 
 
-def check_ag_ui(stream: bytes | str, state: Parsed = None) -> AgUiRun:
+def check_ag_ui(stream: bytes | str, state: Parsed = None, before: AgUiRun | None = None) -> AgUiRun:
     """Return what a client has at the end of a stream of AG-UI, or raise `ProtocolError`.
 
-    `state` is the state of the client before. Chunk, activity and subagent events are not known here.
+    `state` is the state of the client before; `before` is all that it has from the run before, in place of it.
+    Chunk events are not known here.
 
     >>> started = 'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}'
     >>> check_ag_ui(started + "\\n\\n")
     Traceback (most recent call last):
     jsontide.testing.ProtocolError: the stream ends without RUN_FINISHED or RUN_ERROR
     """
-    checker = _AgUiChecker({} if state is None else state)
+    checker = _AgUiChecker({} if state is None else state, before)
     read_events(sse_events(stream), checker.read)
     if not checker.run.end:
         raise ProtocolError("the stream ends without RUN_FINISHED or RUN_ERROR")
@@ -204,14 +231,26 @@ def check_ag_ui(stream: bytes | str, state: Parsed = None) -> AgUiRun:
 
 def _fields_of(kind: str) -> Fields | None:
     fields = _FIELDS.get(kind)
-    return None if fields is None else {**fields, **(_ALL if kind.startswith("RUN_") else _ATTRIBUTED)}
+    if fields is None or kind.startswith("RUN_"):
+        return None if fields is None else {**fields, **_ALL}
+    name = "subagentRunId" if kind.startswith("SUBAGENT_") else "subagentRunId?"
+    return {**fields, **_ALL, name: "text"}
+
+
+def _owner_of(event: Event) -> dict[str, Parsed]:
+    """Return the run of a tool that something belongs to, as a client notes it."""
+    return {"subagentRunId": event["subagentRunId"]} if "subagentRunId" in event else {}
 
 
 class _AgUiChecker:
     """What a client has so far, and which texts, calls and steps are open."""
 
-    def __init__(self, state: Parsed) -> None:
+    def __init__(self, state: Parsed, before: AgUiRun | None) -> None:
         self.run: Final = AgUiRun(state=state)
+        if before is not None:
+            self.run = replace(deepcopy(before), custom=[], subagents={}, end={})
+        self.closed: Final = {message["id"] for message in self.run.messages}
+        """Messages of earlier runs and steps: more of them would be glued to what stands before their results."""
         self.started: Event | None = None
         self.open: Final[dict[tuple[str, str], None]] = {}  # kind and id
         self._readers: Final[Mapping[str, Callable[[Event], None]]] = {
@@ -229,6 +268,12 @@ class _AgUiChecker:
             "STATE_SNAPSHOT": self._set_state,
             "STATE_DELTA": self._patch_state,
             "CUSTOM": self._add_custom,
+            "STEP_FINISHED": self._finish_step,
+            "REASONING_ENCRYPTED_VALUE": self._add_encrypted,
+            "ACTIVITY_SNAPSHOT": self._show_activity,
+            "ACTIVITY_DELTA": self._patch_activity,
+            "SUBAGENT_FINISHED": self._finish_subagent,
+            "SUBAGENT_ERROR": self._finish_subagent,
         }
 
     def read(self, data: str) -> None:
@@ -246,16 +291,20 @@ class _AgUiChecker:
     def _open_or_close(self, kind: str, event: Event) -> None:
         """Note that an event begins or ends something; it must have begun before it grows."""
         thing, _, what = kind.rpartition("_")
-        if kind == "TOOL_CALL_RESULT" or thing in {"", "RUN", "STATE"}:
+        own = event.get("subagentRunId")
+        if own is not None and kind != "SUBAGENT_STARTED" and ("SUBAGENT", own) not in self.open:
+            refuse(f"{kind} of the run of a tool {own!r}, which is not open")
+        if kind in {"TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"} or thing in {"", "RUN", "STATE", "ACTIVITY"}:
             return
-        key = (thing, str(event.get("messageId") or event.get("toolCallId") or event.get("stepName")))
+        name = event.get("messageId") or event.get("toolCallId") or (own if thing == "SUBAGENT" else None)
+        key = (thing, str(name or (event.get("stepName") if own is None else f"{event.get('stepName')} of {own}")))
         if what in {"START", "STARTED"}:
             if key in self.open:
                 refuse(f"{kind} of {key[1]!r}, which is open")
             self.open[key] = None
         elif key not in self.open:
             refuse(f"{kind} of {key[1]!r}, which is not open")
-        elif what in {"END", "FINISHED"}:
+        elif what in {"END", "FINISHED", "ERROR"}:
             del self.open[key]
 
     def _start_run(self, event: Event) -> None:
@@ -274,6 +323,11 @@ class _AgUiChecker:
         if outcome.get("type") not in _OUTCOMES:
             refuse(f"there is no outcome {outcome!r}")
         check_fields(outcome, _OUTCOMES[outcome["type"]])
+        for interrupt in outcome.get("interrupts", []):
+            check_fields(interrupt, _INTERRUPT)
+            call = self.run.calls.get(interrupt.get("toolCallId"))
+            if "toolCallId" in interrupt and (call is None or call.state != "ready"):
+                refuse(f"the call {interrupt['toolCallId']!r} does not wait for an answer")
         pending = outcome.get("pendingToolCallIds")
         ready = [call_id for call_id, call in self.run.calls.items() if call.state == "ready"]
         if pending is not None and sorted(pending) != sorted(ready):
@@ -292,7 +346,9 @@ class _AgUiChecker:
             refuse(f"there is no role {role!r} here")
         found = self._message(event["messageId"])
         if found is None:
-            self.run.messages.append({"id": event["messageId"], "role": role, "content": ""})
+            self.run.messages.append({"id": event["messageId"], "role": role, "content": "", **_owner_of(event)})
+        elif event["messageId"] in self.closed:
+            refuse(f"the message {event['messageId']!r} is of an earlier step or run")
         elif found["role"] != role:
             refuse(f"the message {event['messageId']!r} is of another role: {found['role']!r}")
 
@@ -307,8 +363,10 @@ class _AgUiChecker:
             refuse(f"there is a call {call_id!r} already")
         owner = self._message(parent)
         if owner is None:
-            owner = {"id": parent, "role": "assistant"}
+            owner = {"id": parent, "role": "assistant", **_owner_of(event)}
             self.run.messages.append(owner)
+        elif parent in self.closed:
+            refuse(f"the message {parent!r} is of an earlier step or run")
         elif owner["role"] != "assistant":
             refuse(f"the message {parent!r} is not of the assistant")
         function = {"name": event["toolCallName"], "arguments": ""}
@@ -330,7 +388,10 @@ class _AgUiChecker:
                     entry["function"]["arguments"] = call.arguments
 
     def _end_call(self, event: Event) -> None:
-        call = self._open_call(event)
+        call = self.run.calls[event["toolCallId"]]
+        call.is_ended = True
+        if call.state == "answered":
+            return
         check_arguments(call.arguments, f"the arguments of {event['toolCallId']!r}")
         call.state = "ready"
 
@@ -342,7 +403,9 @@ class _AgUiChecker:
             refuse(f"no call {event['toolCallId']!r} waits for a result")
         call.state = "answered"
         message = {"id": event["messageId"], "toolCallId": event["toolCallId"], "role": "tool"}
-        self.run.messages.insert(self._place_of(event["toolCallId"]), {**message, "content": event["content"]})
+        more = {"metadata": event["metadata"]} if "metadata" in event else {}
+        message |= {"content": event["content"], **_owner_of(event), **more}
+        self.run.messages.insert(self._place_of(event["toolCallId"]), message)
 
     def _place_of(self, call_id: str) -> int:
         """Return where the result of a call stands: after the message of the call, and the results that follow it."""
@@ -352,6 +415,48 @@ class _AgUiChecker:
         while at < len(messages) and messages[at]["role"] == "tool":
             at += 1
         return at
+
+    def _finish_step(self, event: Event) -> None:
+        own = event.get("subagentRunId")
+        self.closed.update(each["id"] for each in self.run.messages if each.get("subagentRunId") == own)
+
+    def _add_encrypted(self, event: Event) -> None:
+        """Keep what a provider needs to have back; a client drops it without a word if there is no such thing."""
+        name = event["entityId"]
+        if event["subtype"] not in {"message", "tool-call"}:
+            refuse(f"there is no subtype {event['subtype']!r}")
+        entries = [entry for message in self.run.messages for entry in message.get("toolCalls", [])]
+        known = self.run.messages if event["subtype"] == "message" else entries
+        entity = next((each for each in known if each["id"] == name), None)
+        if entity is None:
+            refuse(f"there is no {event['subtype']} {name!r}")
+        entity["encryptedValue"] = event["encryptedValue"]
+
+    def _show_activity(self, event: Event) -> None:
+        refuse_unsafe(event["content"])
+        found = self._message(event["messageId"])
+        about = {"activityType": event["activityType"], "content": event["content"]}
+        if found is None:
+            activity = {"id": event["messageId"], "role": "activity", **about, **_owner_of(event)}
+            self.run.messages.append(activity)
+        elif found["role"] != "activity":
+            refuse(f"the message {event['messageId']!r} is no activity")
+        elif event.get("replace", True):
+            found |= about
+
+    def _patch_activity(self, event: Event) -> None:
+        refuse_unsafe(event["patch"])
+        found = self._message(event["messageId"])
+        if found is None or found["role"] != "activity":
+            refuse(f"there is no activity {event['messageId']!r}")
+        found["content"] = apply_patch(found["content"], event["patch"])
+
+    def _finish_subagent(self, event: Event) -> None:
+        own = event["subagentRunId"]
+        inside = [key for key in self.open if key[0] == "STEP" and key[1].endswith(f" of {own}")]
+        if inside:
+            refuse(f"{event['type']} while a step of {own!r} is open")
+        self.run.subagents[own] = event["type"].removeprefix("SUBAGENT_").lower()
 
     def _set_state(self, event: Event) -> None:
         refuse_unsafe(event["snapshot"])
