@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from jsontide import Message
-from jsontide.messages import CompleteCall, PartialCall, ReasoningPart, TextPart, ToolResult
+from jsontide.messages import CompleteCall, Outcome, PartialCall, ReasoningPart, Refusal, TextPart, ToolResult
 from jsontide.runs import (
     PendingResult,
     Run,
@@ -193,24 +193,21 @@ CONTINUED = {
 BREAKS: dict[str, Callable[[RunState[Any]], RunState[Any]]] = {
     "stopped": stop_run,
     "failed": lambda state: fail_run(state, INSIDE),
-    "lost": lambda state: finish_run(_lose(state)),
+    "lost": lambda state: finish_run(feed_run(state, StepEnded())),
 }
 """What can happen after any event: the caller stops, something fails, the stream of the provider just ends."""
-
-
-def _lose(state: RunState[Any]) -> RunState[Any]:
-    return state if state.stream is None else feed_run(state, StepEnded())
 
 
 def broken_runs(states: list[RunState[Any]], at: int, way: str) -> list[Run[Any]] | None:
     """The runs until a break after one of the states; `None` where that cannot be."""
     state = states[at]
-    if way == "lost" and any(isinstance(one, PendingResult) for one in state.run.results) and not state.run.waiting:
-        return None
-    broken = BREAKS[way](state)
-    if any(isinstance(one, PendingResult) for one in broken.run.results) and not broken.run.waiting:
-        return None
-    return [*runs_of(states[: at + 1]), broken.run]
+    if way == "lost":
+        if state.stream is None:
+            return None
+        whole = feed_run(state, StepEnded()).run
+        if whole.results and whole.message is not None and whole.message.outcome in {Outcome.COMPLETE, Outcome.INVALID}:
+            return None  # the loop would go on
+    return [*runs_of(states[: at + 1]), BREAKS[way](state).run]
 
 
 def shown_run(run: Run[Any]) -> list[list[tuple[object, ...]]]:
@@ -218,20 +215,25 @@ def shown_run(run: Run[Any]) -> list[list[tuple[object, ...]]]:
     return [shown_step(one.message, one.results) for one in run.steps]
 
 
+def cleaned(shown: list[list[tuple[object, ...]]]) -> list[list[tuple[object, ...]]]:
+    """The same without the keys that most clients refuse."""
+    return [[tuple(map(without_proto, one)) for one in step] for step in shown]
+
+
 def shown_step(message: Message[Any], results: tuple[Any, ...]) -> list[tuple[object, ...]]:
     told = dict(zip(map(id, message.tool_calls), results, strict=True)) if results else {}
     found: list[tuple[object, ...]] = []
     for part in message.parts:
         match part:
-            case TextPart():
-                found.append(("text", part.text))
+            case TextPart() | Refusal():
+                found += [("text", part.text)] if part.text else []
             case ReasoningPart():
-                found.append(("reasoning", part.text))
+                found += [("reasoning", part.text)] if part.text or part.signature or part.encrypted else []
             case CompleteCall():
                 found.append(("call", part.name, *_shown_result(told.get(id(part)))))
             case PartialCall() if part.name:
                 found.append(("call", part.name, "error"))
-    return [one for one in found if one[0] == "call" or one[1] or one[0] == "reasoning"]
+    return found
 
 
 def _shown_result(result: object) -> tuple[object, ...]:
@@ -240,10 +242,10 @@ def _shown_result(result: object) -> tuple[object, ...]:
     if not isinstance(result, ToolResult):
         return ("no result",)
     if result.error is None:
-        return "output", without_proto(result.output)
+        return "output", result.output
     return ("refused",) if result.ran == "refused" else ("error",)
 
 
 def without_proto(value: Any) -> Any:
-    """Tools' outputs as every client can have them."""
+    """An output as every client can have it."""
     return {key: one for key, one in value.items() if key != "__proto__"} if isinstance(value, dict) else value

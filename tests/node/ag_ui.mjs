@@ -1,4 +1,5 @@
-// Given a list of streams, as text, prints for each what @ag-ui/client made of it:
+// Given a list of streams, as {text, size}, or {text, then, approved}, where `then` is the answer to what a person
+// decided about everything that waits, prints for each what @ag-ui/client made of it:
 // {state, messages, ran: ids of calls that onNewToolCall was told of, end, pending, warnings, error}.
 import { HttpAgent } from "@ag-ui/client";
 
@@ -21,13 +22,13 @@ const body = (text, size) => {
   });
 };
 
-const read = async ({ text, size }) => {
+const read = async ({ text, size, then, approved }) => {
   warnings = [];
   const found = { ran: [], custom: [], end: null, pending: null, error: null };
-  const fetch = async () => new Response(body(text, size ?? 1 << 16), { headers });
+  const bodies = [text, then];
+  const fetch = async () => new Response(body(bodies.shift(), size ?? 1 << 16), { headers });
   const agent = new HttpAgent({ url: "http://localhost/", threadId: "t", fetch });
-  try {
-    await agent.runAgent({}, {
+  const subscriber = {
       onNewToolCall({ toolCall }) { found.ran.push({ id: toolCall.id, arguments: toolCall.function.arguments }); },
       onCustomEvent({ event }) { found.custom.push([event.name, event.value]); },
       onRunFinishedEvent(given) {
@@ -35,7 +36,13 @@ const read = async ({ text, size }) => {
         found.pending = given.pendingToolCallIds ?? null;
       },
       onRunErrorEvent({ event }) { found.end = `error ${event.code}`; },
-    });
+  };
+  try {
+    await agent.runAgent({}, subscriber);
+    if (then !== undefined) {
+      const resume = agent.pendingInterrupts.map(({ id }) => ({ interruptId: id, status: "resolved", payload: { approved } }));
+      await agent.runAgent({ resume }, subscriber);
+    }
   } catch (error) {
     found.error = String(error);
   }

@@ -522,7 +522,7 @@ def test_what_is_neither_a_message_nor_a_state_is_a_failure(caplog: pytest.LogCa
 
     client = answered(answer)
     assert read_compact(client.body).end == {"end": "failed", "reason": "the server failed"}
-    assert "a source must give messages or parser states, not str" in caplog.text
+    assert "a source must give messages, runs or parser states, not str" in caplog.text
 
 
 def test_an_encoder_that_fails_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
@@ -727,7 +727,7 @@ async def no_source() -> AsyncIterator[ParserState]:
 @pytest.mark.parametrize(
     ("options", "kind", "said"),
     [
-        ({"source": []}, TypeError, "astream_message or astates"),
+        ({"source": []}, TypeError, "astream_message, arun_agent or astates"),
         ({"source": "hi"}, TypeError, "not str"),
         ({"source": None}, TypeError, "not NoneType"),
         ({"encoder": object()}, TypeError, "encoder must be"),

@@ -1,4 +1,4 @@
-"""Growing values and messages in, what changed out, as bytes that front ends read: pure steps, for any server."""
+"""Growing values, messages and runs in, what changed out, as bytes that front ends read: pure steps, for any server."""
 
 from jsontide._public import publish
 from jsontide._values import write_json
@@ -9,12 +9,13 @@ from jsontide.frontends.assistant import (
     ObjectStreamEncoder,
     ObjectStreamState,
 )
-from jsontide.frontends.base import DescribeError, Encoder, Streamed, describe_error
+from jsontide.frontends.base import DescribeError, Encoder, Streamed, ToolFailedError, describe_error
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
 from jsontide.frontends.compact import CompactEncoder, CompactState
 from jsontide.frontends.compact_form import CompactValue, CompactWriter
 from jsontide.frontends.message_value import message_changes
 from jsontide.frontends.patches import PatchWriter, write_pointer
+from jsontide.frontends.run_value import run_changes, run_value
 from jsontide.frontends.vercel import VercelEncoder, VercelState
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "PatchWriter",
     "SetValue",
     "Streamed",
+    "ToolFailedError",
     "VercelEncoder",
     "VercelState",
     "compare_values",
@@ -43,6 +45,8 @@ __all__ = [
     "message_changes",
     "open_path",
     "read_changes",
+    "run_changes",
+    "run_value",
     "write_json",
     "write_pointer",
 ]

@@ -8,8 +8,12 @@ Assistant-transport: chunks of parts, as `ChunkWriter` writes them, and
     message-finish    why it ended: `tool-calls` and `stop` only for a message that is complete
     [DONE]            last, always
 
+A run is one message of several steps, each with its own step-start and step-finish. A `result` is what a call gave; one
+more replaces it, so what a tool gives so far is a result too, and the part is finished after the last one. The run of a tool is parts with its call as `parentId`.
+There are no approvals: a call that waits has no result, and the message ends with `tool-calls`.
+
 Object stream: lists of operations, `set` and `append-text`, made from the same changes as the compact form.
-A message becomes the value that `message_value` describes, a document `{"status": ..., "value": ...}`.
+A message becomes the value that `message_value` describes, a run that of `run_value`, a document `{"status": ..., "value": ...}`.
 The protocol has no end: `status` says it, which is `streaming` until then, and `complete` if all is well.
 
 Members with keys such as `__proto__` are left out of values: clients would drop the whole event.
@@ -22,7 +26,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, cast
 
@@ -33,7 +37,9 @@ from jsontide.frontends.base import (
     BaseEncoder,
     DescribeError,
     NativeStreamed,
+    describe_end_of_run,
     describe_error,
+    describe_failure,
     end_of_json,
     sse,
 )
@@ -47,6 +53,7 @@ from jsontide.frontends.message_value import (
     plain_part,
 )
 from jsontide.frontends.run_value import run_changes
+from jsontide.frontends.runs import RunEncoder, SentSteps, name_step
 from jsontide.frontends.steps import (
     ArgumentsGrew,
     CallFailed,
@@ -66,25 +73,14 @@ from jsontide.frontends.steps import (
 from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
-from jsontide.messages.progress import (
-    ArgumentsDelta,
-    CallFailed,
-    CallFinished,
-    CallStarted,
-    Finished,
-    GrowingDelta,
-    MessageEvent,
-    PartAdded,
-    Progress,
-    ServerCallFinished,
-    TextFinished,
-    TextStarted,
-)
-from jsontide.messages.types import Outcome
+from jsontide.messages.types import Outcome, Usage
+from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
+from jsontide.runs.types import PendingResult, Result, RunOutcome
 from jsontide.tree import ParserState
 
-Chunk: TypeAlias = dict[str, object]
+Chunk: TypeAlias = dict[str, Any]
+Chunks: TypeAlias = list[Chunk]
 FinishReason: TypeAlias = Literal["stop", "length", "content-filter", "tool-calls", "error", "other", "unknown"]
 
 _REASONS: Final[Mapping[str, FinishReason]] = {"stop": "stop", "tool_calls": "tool-calls"}
@@ -95,9 +91,10 @@ _OBJECT_STREAM_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class ChunkWriter:
-    """Collects the chunks of one message's steps."""
+    """Collects the chunks of one message's steps; `in_run` says that results of calls follow, before their parts end."""
 
-    def __init__(self, places: Mapping[str, int]) -> None:
+    def __init__(self, places: Mapping[str, int], *, in_run: bool = False) -> None:
+        self.ends: Final = (TextEnded, PartAdded, CallFailed, ServerCallEnded, *(() if in_run else (CallReady,)))
         self.chunks: Final[list[Chunk]] = []
         self.places: Mapping[str, int] = places
         """The place of each text and call among the parts of the client, by id."""
@@ -121,7 +118,7 @@ class ChunkWriter:
                 has_failed = call.result is MISSING and call.status != "completed"
                 result = None if call.result is MISSING else safe_value(call.result)
                 self._add("result", step.id, result=result, isError=has_failed)
-        if isinstance(step, (TextFinished, PartAdded, CallFinished, CallFailed, ServerCallFinished)):
+        if isinstance(step, self.ends):
             self._add("part-finish", step.id)
 
     def _start(self, part_id: str, part: dict[str, JsonValue]) -> None:
@@ -157,10 +154,15 @@ class AssistantState:
     failed: CallFailed | None = None
     """The first call that must not be run."""
     is_over: bool = False
+    steps: SentSteps = SentSteps()
+    awaited: tuple[str, ...] = ()
+    """The ids of calls of a run that have no result yet: their parts are not finished."""
+    nested: Mapping[str, AssistantState] = field(default_factory=dict)
+    """How much was sent of the runs of tools, by the ids of their calls."""
 
 
-class AssistantTransportEncoder(BaseEncoder[AssistantState]):
-    """Encodes messages as assistant-transport; the states of a parser become its state.
+class AssistantTransportEncoder(RunEncoder[AssistantState]):
+    """Encodes messages and runs as assistant-transport; the states of a parser become its state.
 
     `message_id` names the message, and calls that have no id of their own. `answer` is the key of the state at which
     a structured answer grows, and a document of its own; with `None` the answer is sent as text.
@@ -176,6 +178,8 @@ class AssistantTransportEncoder(BaseEncoder[AssistantState]):
     data: {"type":"text-delta","textDelta":"Hi","path":[0]}
     """
 
+    _prefix = ""
+
     def __init__(
         self, *, message_id: str, answer: str | None = "answer", describe_error: DescribeError = describe_error
     ) -> None:
@@ -190,43 +194,146 @@ class AssistantTransportEncoder(BaseEncoder[AssistantState]):
 
     def _encode_message(self, state: AssistantState, message: Message) -> tuple[AssistantState, bytes]:
         chunks = self._update_state(state, message)
-        return self._write(state, *state.progress.advance(message, self.describe_error), chunks)
+        return self._end(*self._write(state, *state.progress.advance(message, self.describe_error), chunks))
 
     def _fail(self, state: AssistantState, reason: str) -> tuple[AssistantState, bytes]:
-        return self._write(state, *state.progress.fail(reason), [])
+        if not state.steps.number:
+            return self._end(*self._write(state, *state.progress.fail(reason), []))
+        state, chunks = self._give_up(state, reason)
+        chunks += _finish_parts(state)
+        if state.steps.is_open:
+            chunks.append(_finish_step("error", None))
+        chunks += _finish_message(("failed", reason), "error", None)
+        return replace(state, is_over=True), sse(*chunks) + DONE
 
-    def _update_state(self, state: AssistantState, growing: NativeStreamed) -> list[Chunk]:
+    def _end(self, state: AssistantState, chunks: Chunks, ended: Ended | None) -> tuple[AssistantState, bytes]:
+        """Return the chunks of a message alone, with its end if there is one."""
+        if ended is None:
+            return state, sse(*chunks)
+        failure = _failure_of(ended, state.failed)
+        reason = _reason_of(ended.message) if failure is None else "error"
+        return state, sse(*chunks, *_write_end(failure, reason, ended.message.usage)) + DONE
+
+    def _frame(self, state: AssistantState, events: Chunks) -> bytes:
+        return sse(*events) + (DONE if state.is_over else b"")
+
+    def _update_state(self, state: AssistantState, growing: NativeStreamed) -> Chunks:
         operations = write_operations(self._keys.changes(state.before, growing))
         return [{"type": "update-state", "operations": operations}] if operations else []
 
     def _write(
-        self, state: AssistantState, progress: Progress, steps: list[MessageEvent], chunks: list[Chunk]
-    ) -> tuple[AssistantState, bytes]:
+        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: Chunks
+    ) -> tuple[AssistantState, Chunks, Ended | None]:
         message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
-        steps, hidden = drop_answer_text(progress, steps, state.hidden, hides=hides, shows=not hides)
-        writer = ChunkWriter(state.places)
+        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
+        writer = ChunkWriter(state.places, in_run=state.steps.number > 0)
         for step in steps:
             writer.write(step)
-        chunks += writer.chunks
         failed = state.failed or first_failed(steps)
-        if progress.is_over:
-            failure = _failure_of(cast("Finished[Outcome]", steps[-1]), failed)
-            chunks += _write_end(failure, _reason_of(message) if failure is None else "error", message)
-        after = AssistantState(progress, message, writer.places, hidden, failed, progress.is_over)
-        return after, sse(*chunks) + (DONE if progress.is_over else b"")
+        awaited = state.awaited + tuple([step.id for step in steps if isinstance(step, CallReady)])
+        ended = steps[-1] if steps and isinstance(steps[-1], Ended) else None
+        found = (progress, message, writer.places, hidden, failed, progress.is_over, state.steps, awaited, state.nested)
+        return AssistantState(*found), chunks + writer.chunks, ended
+
+    def _start_step(self, state: AssistantState, number: int) -> tuple[AssistantState, Chunks]:
+        name = name_step(self.message_id, number)
+        started: Chunks = [] if number == 1 else [{"type": "step-start", "messageId": name}]
+        progress = Progress(name, prefix=self._prefix)
+        return AssistantState(progress, places=state.places, steps=state.steps, nested=state.nested), started
+
+    def _write_message(self, state: AssistantState, message: Message) -> tuple[AssistantState, Chunks]:
+        progress, steps = state.progress.advance(message, self.describe_error)
+        if progress is state.progress:
+            return state, []
+        state, chunks, _ = self._write(state, progress, steps, self._update_state(state, message))
+        return replace(state, is_over=False), chunks
+
+    def _break_off(self, state: AssistantState, reason: str) -> tuple[AssistantState, Chunks]:
+        state, chunks, _ = self._write(state, *state.progress.fail(reason), [])
+        return replace(state, is_over=False), chunks
+
+    def _write_result(
+        self, state: AssistantState, call_id: str, before: Result | None, now: Result
+    ) -> tuple[AssistantState, Chunks]:
+        if call_id not in state.awaited:  # why it was not run was told
+            return state, []
+        chunks: Chunks = []
+        run = now.progress if isinstance(now, PendingResult) else now.nested
+        if isinstance(run, Run):
+            state, chunks = self._write_nested(state, call_id, run)
+        if isinstance(now, PendingResult) and (now.progress is MISSING or isinstance(run, Run)):
+            return state, chunks
+        if isinstance(now, PendingResult):
+            content, is_error = plain_value(now.progress), False
+        else:
+            is_error = now.error is not None
+            content = describe_failure(now, self.describe_error) if is_error else plain_value(now.output)
+            state, ends = self._end_nested(state, call_id)
+            chunks += ends
+        shown, path = safe_value(cast("JsonValue", content)), [state.places[call_id]]
+        chunks.append({"type": "result", "result": shown, "isError": is_error, "path": path})
+        if isinstance(now, PendingResult):
+            return state, chunks
+        awaited = tuple([each for each in state.awaited if each != call_id])
+        return replace(state, awaited=awaited), [*chunks, {"type": "part-finish", "path": path}]
+
+    def _write_nested(self, state: AssistantState, call_id: str, run: Run[Any]) -> tuple[AssistantState, Chunks]:
+        inner = _NestedTransport(self, call_id)
+        inside = state.nested.get(call_id) or AssistantState(Progress(inner.message_id, prefix=inner._prefix))
+        inside, chunks = inner.write_run(replace(inside, places=state.places), run)
+        nested = {**state.nested, call_id: inside}
+        return replace(state, places=inside.places, nested=nested), inner.attribute(chunks)
+
+    def _end_nested(self, state: AssistantState, call_id: str) -> tuple[AssistantState, Chunks]:
+        """End what is open in the run of a tool whose result is there."""
+        inside = state.nested.get(call_id)
+        if inside is None or inside.is_over:
+            return state, []
+        inner = _NestedTransport(self, call_id)
+        inside, chunks = inner._give_up(replace(inside, places=state.places), "the run was stopped")
+        return replace(state, places=inside.places), inner.attribute(chunks + _finish_parts(inside))
+
+    def _end_step(self, state: AssistantState, run: Run[Any]) -> tuple[AssistantState, Chunks]:
+        message = cast("Message", run.message)
+        reason = _reason_of_run(run) if run.is_over else _reason_of(message)
+        return replace(state, awaited=()), [*_finish_parts(state), _finish_step(reason, message.usage)]
+
+    def _end_run(self, state: AssistantState, run: Run[Any]) -> Chunks:
+        chunks: Chunks = [] if state.steps.number else [_finish_step(_reason_of_run(run), None)]
+        failure = None
+        if _reason_of_run(run) == "error":
+            code = "transport" if run.message is not None and is_lost(cast("Message", run.message)) else run.outcome.value
+            failure = (code, describe_end_of_run(run, self.describe_error) or "the run failed")
+        return [*chunks, *_finish_message(failure, _reason_of_run(run), run.usage)]
 
     def _encode_json(self, state: AssistantState, json: ParserState) -> tuple[AssistantState, bytes]:
         chunks = self._update_state(state, json)
         end = end_of_json(json)
         if end is not None:
             failure = (str(end["end"]), str(end["reason"])) if "reason" in end else None
-            chunks += _write_end(failure, "stop" if failure is None else "error", Message())
+            chunks += _write_end(failure, "stop" if failure is None else "error", None)
         is_over = end is not None
         return AssistantState(state.progress, json, is_over=is_over), sse(*chunks) + (DONE if is_over else b"")
 
 
-def _failure_of(ended: Finished[Outcome], failed: CallFailed | None) -> tuple[str, str] | None:
+class _NestedTransport(AssistantTransportEncoder):
+    """Encodes the run of a tool, as parts of its call."""
+
+    def __init__(self, outer: AssistantTransportEncoder, call_id: str) -> None:
+        super().__init__(message_id=f"{call_id}-run", answer=None, describe_error=outer.describe_error)
+        self._prefix = f"{call_id}-run-"
+        self._parent: Final = call_id
+
+    def attribute(self, chunks: Chunks) -> Chunks:
+        """Return the chunks of parts, which name the call; parts of runs inside of it name theirs."""
+        for chunk in chunks:
+            if chunk["type"] == "part-start":
+                chunk["part"].setdefault("parentId", self._parent)
+        return [chunk for chunk in chunks if chunk["type"] == "part-start" or chunk.get("path")]
+
+
+def _failure_of(ended: Ended, failed: CallFailed | None) -> tuple[str, str] | None:
     """Return a word for the failure, and its reason; `None` without one, or if the finish reason says enough."""
     message = ended.message
     if message.outcome is Outcome.COMPLETE:
@@ -248,14 +355,38 @@ def _reason_of(message: Message) -> FinishReason:
     return "content-filter" if message.outcome is Outcome.FILTERED else "other"
 
 
-def _write_end(failure: tuple[str, str] | None, reason: FinishReason, message: Message) -> list[Chunk]:
-    usage = message.usage
-    counts = {"inputTokens": (usage and usage.input_tokens) or 0, "outputTokens": (usage and usage.output_tokens) or 0}
-    ends: list[Chunk] = [
-        {"type": "step-finish", "finishReason": reason, "usage": counts, "isContinued": False},
-        {"type": "message-finish", "finishReason": reason, "usage": counts},
-    ]
-    return ends if failure is None else [{"type": "error", "error": failure[1], "code": failure[0]}, *ends]
+def _reason_of_run(run: Run[Any]) -> FinishReason:
+    """Return why a run ended, in the words of assistant-ui."""
+    if run.outcome is RunOutcome.WAITING:
+        return "tool-calls"
+    if run.outcome in {RunOutcome.LIMIT, RunOutcome.CANCELLED} or run.message is None:
+        return "error" if run.outcome is RunOutcome.FAILED else "other"
+    message = cast("Message", run.message)
+    is_failure = run.outcome in {RunOutcome.FAILED, RunOutcome.INVALID} or is_lost(message)
+    return "error" if is_failure else _reason_of(message)
+
+
+def _write_end(failure: tuple[str, str] | None, reason: FinishReason, usage: Usage | None) -> Chunks:
+    *errors, finish = _finish_message(failure, reason, usage)
+    return [*errors, _finish_step(reason, usage), finish]
+
+
+def _finish_parts(state: AssistantState) -> Chunks:
+    """Return the ends of calls that have no result."""
+    return [{"type": "part-finish", "path": [state.places[call_id]]} for call_id in state.awaited]
+
+
+def _finish_step(reason: FinishReason, usage: Usage | None) -> Chunk:
+    return {"type": "step-finish", "finishReason": reason, "usage": _counts(usage), "isContinued": False}
+
+
+def _finish_message(failure: tuple[str, str] | None, reason: FinishReason, usage: Usage | None) -> Chunks:
+    finish: Chunk = {"type": "message-finish", "finishReason": reason, "usage": _counts(usage)}
+    return [finish] if failure is None else [{"type": "error", "error": failure[1], "code": failure[0]}, finish]
+
+
+def _counts(usage: Usage | None) -> Chunk:
+    return {"inputTokens": (usage and usage.input_tokens) or 0, "outputTokens": (usage and usage.output_tokens) or 0}
 
 
 def write_operations(changes: list[Change]) -> list[dict[str, JsonValue]]:

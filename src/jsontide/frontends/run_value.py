@@ -27,6 +27,7 @@ from jsontide.frontends.message_value import Arguments, message_changes, plain_u
 from jsontide.messages.calls import BaseCall, CompleteCall, PartialCall
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
+from jsontide.messages.types import Outcome
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
 from jsontide.runs.types import PendingResult, Result, RunOutcome, Step
@@ -46,7 +47,7 @@ def run_changes(
 
     `describe_error` gives the words for each error; by default, not those of a provider or a tool.
     """
-    if before is after:
+    if before is after or (before is not None and before.is_over):
         return []
     changes: list[Change] = []
     if before is None:
@@ -93,7 +94,7 @@ class _Writer:
         """Return the changes of a step; `is_over` says that nothing follows in it."""
         changes: list[Change] = [] if before is not None else [SetValue((), {}, ())]
         message = cast("Message", after.message)
-        if before is None or before.message is not after.message:
+        if before is None or before.message.outcome is Outcome.STREAMING:
             old = None if before is None else cast("Message", before.message)
             found = message_changes(old, message, self._arguments, self._describe)
             changes += move_changes(found, ("message",))
@@ -103,7 +104,7 @@ class _Writer:
         parts = [at for at, part in enumerate(message.parts) if isinstance(part, (CompleteCall, PartialCall))]
         for at, result in enumerate(after.results):
             was = known[at] if at < len(known) else None
-            if was is not result:
+            if was is not result and not isinstance(was, ToolResult):
                 changes += move_changes(self._result(was, result, parts[at]), ("results", at))
         if is_over and after.results:
             changes.append(Finish(("results",)))

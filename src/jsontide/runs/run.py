@@ -16,6 +16,7 @@ from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast
 from jsontide._check import check_state, check_type
 from jsontide._values import MISSING, Missing
 from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, PartialCall, ToolResult, Usage
+from jsontide.messages.calls import Part
 from jsontide.messages.types import check_texts
 from jsontide.providers import StreamState, feed_stream, finish_stream, start_stream
 from jsontide.providers.stream_reader import StreamReader
@@ -380,12 +381,53 @@ def _settle_all(state: RunState[Answer]) -> RunState[Answer]:
     return _between(state, run.advance(run.message, tuple(map(settle, run.results))))
 
 
+def cancel_run(run: Run[Answer]) -> Run[Answer]:
+    """Return a run as it is after a stop of which it knows nothing; one that has ended stays as it is."""
+    if run.is_over:
+        return run
+    steps: tuple[Step, ...] = ()
+    if run.message is not None:
+        message = cancel_message(run.message)
+        results = run.results or tuple(map(PendingResult, message.tool_calls))
+        steps = (*run.earlier, Step(message, tuple(map(settle, results))))
+    return Run(steps, RunOutcome.CANCELLED, run.id)
+
+
+def cancel_message(message: Message[Answer]) -> Message[Answer]:
+    """Return a message as it is after a stop; one that has ended stays as it is."""
+    if message.outcome is not Outcome.STREAMING:
+        return message
+    parts = tuple([_cancel_part(part) for part in message.parts])
+    answer = message.answer_state
+    shown = MISSING if answer is None else answer
+    return message.evolve(parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
+
+
+def _cancel_part(part: Part) -> Part:
+    if not isinstance(part, CompleteCall | PartialCall):
+        return cast("Part", part.close()) if part.is_open else part
+    document = part.document
+    return PartialCall(
+        part.name,
+        part.growing_text,
+        part.partial if document is None else document,
+        Outcome.CANCELLED,
+        None,
+        part.id,
+        part.index,
+        is_open=False,
+        item_id=part.item_id,
+        extra=part.extra or None,
+        repairs=() if document is not None else part.repairs,
+    )
+
+
 def settle(result: Result) -> ToolResult:
     """Return the result of a call that nobody goes on with."""
     if not isinstance(result, PendingResult):
         return result
     if result.status == "running":
-        nested = result.progress if isinstance(result.progress, Run) else None
+        nested = cancel_run(result.progress) if isinstance(result.progress, Run) else None
         return ToolResult(result.call, error=STOPPED_RUNNING, ran="unknown", nested=nested)
     return ToolResult(result.call, error=STOPPED_BEFORE, ran="no")
 

@@ -2,7 +2,8 @@
 would refuse, or would drop with a warning.
 
 Rule: stricter than any client. A stream has an end; every part and call is ended; a call may be run only if its
-arguments are JSON, and every other call has a result, because a client runs those that have none.
+arguments are JSON, and every other call has a result, because a client runs those that have none. A result comes
+before its part is finished; one more takes its place.
 
 Operations of an object stream change nothing in place; one that does not fit raises `ValueError` with the reason.
 """
@@ -111,7 +112,7 @@ class AssistantPart:
     text: str = ""
     """Its text, or the arguments of a call."""
     may_run: bool = False
-    """Whether it is a call that a client runs."""
+    """Whether it is a call that a client runs, unless it has a result."""
     result: Parsed = None
     has_result: bool = False
     is_error: bool = False
@@ -188,6 +189,7 @@ class _TransportChecker:
     def __init__(self) -> None:
         self.found: Final = AssistantTransport()
         self._steps: list[str] = []
+        self._before: dict[str, None] = {}
         self._readers: Final[Mapping[str, Callable[[Event], None]]] = {
             "part-start": self._start,
             "text-delta": self._grow,
@@ -235,8 +237,6 @@ class _TransportChecker:
         part = self._part(chunk)
         if part.type != "tool-call":
             refuse(f"{chunk['type']} of a part that is no call")
-        if part.may_run or part.has_result:
-            refuse(f"{chunk['type']} of a call that has ended")
         return part
 
     def _grow(self, chunk: Event) -> None:
@@ -247,11 +247,15 @@ class _TransportChecker:
 
     def _allow(self, chunk: Event) -> None:
         part = self._call(chunk)
+        if part.may_run or part.has_result:
+            refuse("the arguments of a call end that has ended")
         check_arguments(part.text)
         part.may_run = True
 
     def _answer(self, chunk: Event) -> None:
         part = self._call(chunk)
+        if part.has_result and not part.may_run:
+            refuse("a call that may not be run has a result already")
         part.result, part.has_result, part.is_error = chunk["result"], True, chunk["isError"]
 
     def _finish(self, chunk: Event) -> None:
@@ -263,6 +267,9 @@ class _TransportChecker:
     def _start_step(self, chunk: Event) -> None:
         if self._steps:
             refuse("step-start while a step is open")
+        if chunk["messageId"] in self._before:
+            refuse(f"there was a step {chunk['messageId']!r} already")
+        self._before[chunk["messageId"]] = None
         self._steps.append(chunk["messageId"])
 
     def _finish_step(self, chunk: Event) -> None:
@@ -278,7 +285,7 @@ class _TransportChecker:
         if not all(part.is_finished for part in self.found.parts):
             refuse("message-finish while a part is open")
         reason = chunk["finishReason"]
-        if reason == "tool-calls" and not any(part.may_run for part in self.found.parts):
+        if reason == "tool-calls" and not any(part.may_run and not part.has_result for part in self.found.parts):
             refuse("no call may be run, and the message waits for results")
         if self.found.error is not None and reason in {"stop", "tool-calls"}:
             refuse(f"the message failed, and ends with {reason!r}")

@@ -1,4 +1,4 @@
-"""Growing messages to browsers: responses for Starlette and FastAPI, and turns that go on without a reader.
+"""Growing messages and runs to browsers: responses for Starlette and FastAPI, and turns that go on without a reader.
 
 It needs the packages of the extra `web`.
 """

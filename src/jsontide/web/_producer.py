@@ -15,48 +15,19 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final, TypeAlias, cast
 
 from jsontide._errors import JsontideError
-from jsontide._values import MISSING
 from jsontide.frontends import DescribeError, Streamed, describe_error
 from jsontide.frontends.base import SERVER_FAILED
 from jsontide.messages import ErrorKind, Message, Outcome
-from jsontide.messages.calls import CompleteCall, Part, PartialCall
+from jsontide.runs.agent import AsyncAgentStream
+from jsontide.runs.run import Run, cancel_message, cancel_run
 from jsontide.streams import AsyncMessageStream
 from jsontide.tree import ParserState
 from jsontide.web._turns import TurnState, TurnStore
 
 
-def cancel(message: Message[object]) -> Message[object]:
-    """Return a message as it is after a stop; one that has ended stays as it is."""
-    if message.outcome is not Outcome.STREAMING:
-        return message
-    parts = tuple([_cancel_part(part) for part in message.parts])
-    answer = message.answer_state
-    shown = MISSING if answer is None else answer
-    return message.evolve(parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
-
-
-def _cancel_part(part: Part) -> Part:
-    if not isinstance(part, CompleteCall | PartialCall):
-        return cast("Part", part.close()) if part.is_open else part
-    document = part.document
-    return PartialCall(
-        part.name,
-        part.growing_text,
-        part.partial if document is None else document,
-        Outcome.CANCELLED,
-        None,
-        part.id,
-        part.index,
-        is_open=False,
-        item_id=part.item_id,
-        extra=part.extra or None,
-        repairs=() if document is not None else part.repairs,
-    )
-
-
-Items: TypeAlias = AsyncIterable[Message[Any]] | AsyncIterable[ParserState]
+Items: TypeAlias = AsyncIterable[Message[Any]] | AsyncIterable[Run[Any]] | AsyncIterable[ParserState]
 TurnSource: TypeAlias = Items | Awaitable[Items] | Callable[[], Items | Awaitable[Items]]
-"""An asynchronous iterable of messages or parser states, an awaitable of one, or a function that returns either."""
+"""An asynchronous iterable of messages, runs or parser states, an awaitable of one, or a function that returns either."""
 
 
 def check_source(source: object) -> None:
@@ -66,8 +37,8 @@ def check_source(source: object) -> None:
 
 
 def _describe(name: str, found: object) -> str:
-    expected = f"{name} must be an asynchronous iterable of messages or parser states"
-    hint = "; a plain one would block the server: use astream_message or astates" if isinstance(found, Iterable) else ""
+    expected = f"{name} must be an asynchronous iterable of messages, runs or parser states"
+    hint = "; a plain one would block the server: use astream_message, arun_agent or astates" if isinstance(found, Iterable) else ""
     return f"{expected}, not {type(found).__name__}{hint}"
 
 
@@ -98,7 +69,7 @@ async def discard(source: TurnSource) -> None:
 
 
 async def _close(found: object) -> None:
-    if isinstance(found, AsyncMessageStream):
+    if isinstance(found, AsyncMessageStream | AsyncAgentStream):
         await found.stop()
         return
     close = getattr(found, "aclose", None)
@@ -181,8 +152,8 @@ class Producer:
         before: Streamed | None = None
         try:
             async for growing in items:
-                if not isinstance(growing, Message | ParserState):
-                    message = f"a source must give messages or parser states, not {type(growing).__name__}"
+                if not isinstance(growing, Message | Run | ParserState):
+                    message = f"a source must give messages, runs or parser states, not {type(growing).__name__}"
                     raise TypeError(message)
                 if not self._state.is_over:
                     await self._put(growing, is_over=has_ended(growing))
@@ -201,7 +172,8 @@ class Producer:
         dropped, self._dropped = self._dropped, None
         if dropped is not None:
             self._count += 1
-            found = "document" if isinstance(dropped, ParserState) else f"message (id {dropped.id!r})"
+            kind = "run" if isinstance(dropped, Run) else "message"
+            found = "document" if isinstance(dropped, ParserState) else f"{kind} (id {dropped.id!r})"
             why = "is not sent: a turn ends with its first one"
             _LOG.warning("turn %s: %s number %d of the source %s", self._run_id, found, self._count, why)
 
@@ -216,14 +188,29 @@ class Producer:
 
     def _cancelled(self) -> Streamed | None:
         """Return the last state of a turn that was stopped."""
-        growing = self._items.message if isinstance(self._items, AsyncMessageStream) else self._state.growing
-        return cancel(growing) if isinstance(growing, Message) else growing
+        items, growing = self._items, self._state.growing
+        if isinstance(items, AsyncMessageStream):
+            growing = items.message
+        elif isinstance(items, AsyncAgentStream):
+            growing = items.run
+        return None if growing is None else cancel(growing)
+
+
+def cancel(growing: Streamed) -> Streamed:
+    """Return a message or a run as it is after a stop; one that has ended stays as it is."""
+    if isinstance(growing, ParserState):
+        return growing
+    return cancel_run(growing) if isinstance(growing, Run) else cancel_message(growing)
 
 
 def _log_failure(run_id: str, growing: Streamed) -> None:
     """Log a failure between the provider and here: readers do not get its words."""
-    found = growing.errors[:1] if isinstance(growing, Message) and has_ended(growing) else ()
-    for error in found:
+    if isinstance(growing, ParserState) or not has_ended(growing):
+        return
+    if isinstance(growing, Run) and growing.error is not None:
+        _LOG.warning("the run of turn %s failed: %r", run_id, growing.error)
+    message = growing.message if isinstance(growing, Run) else growing
+    for error in () if message is None else message.errors[:1]:
         if error.kind is ErrorKind.TRANSPORT:
             cause = error.cause if isinstance(error.cause, BaseException) else None
             _LOG.warning("the message of turn %s failed: %r", run_id, error.message, exc_info=cause)
@@ -233,4 +220,6 @@ def has_ended(growing: Streamed) -> bool:
     """Return whether nothing more follows."""
     if isinstance(growing, ParserState):
         return growing.is_complete or growing.error is not None
+    if isinstance(growing, Run):
+        return growing.is_over
     return growing.outcome is not Outcome.STREAMING

@@ -1,6 +1,6 @@
 """Turns that can be joined: the interface of a store, its checks, and one in memory.
 
-A turn is one message, or one JSON text, while it grows: its producer puts the newest state into the store, and any
+A turn is one message, one run, or one JSON text, while it grows: its producer puts the newest state into the store, and any
 number of readers take it from there.
 
 Rule: a store keeps one state of each turn, the newest. A reader that is late or slow goes on from that one.
@@ -35,7 +35,7 @@ class TurnState:
     version: int = 0
     """Grows with every change; 0 before anything came."""
     growing: Streamed | None = None
-    """The newest message, or state of a parser."""
+    """The newest message, run, or state of a parser."""
     is_over: bool = False
     failure: str = ""
     """Why the turn is over, if `growing` does not say it."""
