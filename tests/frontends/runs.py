@@ -70,7 +70,9 @@ def waits(place: int) -> Callable[[Run[Any]], ToolWaits]:
     return lambda run: ToolWaits(str(run.results[place].call.id))
 
 
-def is_not_run(place: int, ran: Any = "no", why: str = "the call was not run: it is invalid") -> Callable[[Run[Any]], Any]:
+def is_not_run(
+    place: int, ran: Any = "no", why: str = "the call was not run: it is invalid"
+) -> Callable[[Run[Any]], Any]:
     def finish(run: Run[Any]) -> ToolFinished:
         found = run.results[place].call
         return ToolFinished(str(found.id), ToolResult(found, error=why, ran=ran))
@@ -101,7 +103,10 @@ def answer(*pieces: str) -> list[object]:
 
 
 THOUGHT = step(
-    {"type": "message_start", "message": {"id": "m", "model": "c", "content": [], "usage": {"input_tokens": 3, "output_tokens": 1}}},
+    {
+        "type": "message_start",
+        "message": {"id": "m", "model": "c", "content": [], "usage": {"input_tokens": 3, "output_tokens": 1}},
+    },
     block(0, type="thinking", thinking=""),
     block_delta(0, "thinking_delta", thinking="Where is "),
     block_delta(0, "thinking_delta", thinking="it?"),
@@ -135,7 +140,12 @@ def nested_runs() -> list[Run[Any]]:
 
 ASKED = [*two_calls(), waits(0), Did(1, ({"sky": "clear"},))]
 SCRIPTS: dict[str, list[object]] = {
-    "two steps": [*two_calls(), Did(1, error=INSIDE), Did(0, (["some"], ["some", "more"])), *answer("It is ", "in Kyoto.")],
+    "two steps": [
+        *two_calls(),
+        Did(1, error=INSIDE),
+        Did(0, (["some"], ["some", "more"])),
+        *answer("It is ", "in Kyoto."),
+    ],
     "an answer alone": answer("Hi", "!"),
     "three steps with the same ids": [
         *[event for _ in range(2) for event in [*two_calls("call_0", "call_1"), Did(0, ("x",)), Did(1, (None,))]],

@@ -120,7 +120,10 @@ def shown_in_transport(parts: Iterable[tuple[str, str, str, object, bool, bool]]
 def shown_in_value(value: dict[str, Any]) -> Shown:
     """The steps of the value that a browser shows."""
     steps = value["steps"]
-    found = [[one for at, part in enumerate(step["message"]["parts"]) for one in part_in_value(step, at, part)] for step in steps]
+    found = [
+        [one for at, part in enumerate(step["message"]["parts"]) for one in part_in_value(step, at, part)]
+        for step in steps
+    ]
     return found
 
 
@@ -179,7 +182,9 @@ def match_vercel(report: Any, run: Run[Any]) -> None:
         elif part["type"] == "call":
             call = calls[part["id"]]
             assert not call.preliminary
-            told = ("output", call.output) if call.state == "output-available" else (words.get(call.state, "no result"),)
+            told = (
+                ("output", call.output) if call.state == "output-available" else (words.get(call.state, "no result"),)
+            )
             found.append(("call", call.name, *told))
     assert found == flat
     if run.outcome in ends:
@@ -206,10 +211,16 @@ def match_ag_ui(found: Any, run: Run[Any]) -> None:
 def match_transport(found: Any, run: Run[Any]) -> None:
     own = [part for part in found.parts if "parentId" not in part.start]
     told = [
-        (part.type, part.text, part.start.get("toolName", ""), part.result, part.has_result, part.is_error) for part in own
+        (part.type, part.text, part.start.get("toolName", ""), part.result, part.has_result, part.is_error)
+        for part in own
     ]
     flat = [one for step in cleaned(shown_run(run)) for one in step]
-    expected = [(*one[:2], {"waiting": "no result", "refused": "error"}.get(str(one[2]), one[2]), *one[3:]) if one[0] == "call" else one for one in flat]
+    expected = [
+        (*one[:2], {"waiting": "no result", "refused": "error"}.get(str(one[2]), one[2]), *one[3:])
+        if one[0] == "call"
+        else one
+        for one in flat
+    ]
     assert shown_in_transport(told) == expected
     if run.outcome is RunOutcome.WAITING:
         assert found.finish_reason == "tool-calls"
@@ -445,7 +456,9 @@ class TestClients:
         first = encode(AgUiEncoder(thread_id="t", run_id="r"), RUNS["waits for a person"])
         for name, runs in CONTINUED.items():
             second = encode(AgUiEncoder(thread_id="t", run_id="r2", continues=WAITING), runs)
-            (found,) = run("ag_ui.mjs", [{"text": first.decode(), "then": second.decode(), "approved": name != "refused"}])
+            (found,) = run(
+                "ag_ui.mjs", [{"text": first.decode(), "then": second.decode(), "approved": name != "refused"}]
+            )
             assert (found["error"], found["warnings"]) == (None, [])
             assert shown_in_ag_ui(found["messages"]) == as_in_ag_ui(shown_run(runs[-1]))
             assert found["messages"] == check_ag_ui(second, before=check_ag_ui(first)).messages

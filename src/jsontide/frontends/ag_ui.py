@@ -4,7 +4,7 @@
     TEXT_MESSAGE_*         the text of the model, and why it refused
     REASONING_*            a span and a message for each reasoning part
     TOOL_CALL_*            the calls of the caller's tools; TOOL_CALL_END only for one that may be run
-    TOOL_CALL_RESULT       of a message, only for a call that must not be run: why, so that nobody waits for it or runs it
+    TOOL_CALL_RESULT       for a call that must not be run: why, so that nobody waits for it or runs it
     REASONING_ENCRYPTED_VALUE   what a provider needs to have back with a part, such as a signature
     STATE_DELTA            a structured answer, and the arguments of some tools, while they grow
     CUSTOM                 parts without an event in AG-UI, named `jsontide.server_call`, `.source`, `.file` or `.other`
@@ -50,29 +50,27 @@ from jsontide.frontends.base import (
 )
 from jsontide.frontends.message_value import StateKeys, is_answer_text, part_metadata, plain_part
 from jsontide.frontends.patches import LEAST_GROWTH, PatchWriter
-from jsontide.frontends.runs import RunEncoder, SentSteps, name_step
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-    first_failed,
-    is_lost,
-    make_id,
-)
+from jsontide.frontends.runs import NOTHING_SENT, RunEncoder, SentSteps, name_step
+from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
 from jsontide.frontends.unsafe_keys import safe_changes, safe_value
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
 from jsontide.messages.parts import Refusal, TextPart
-from jsontide.messages.options import ToolResult
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+    make_id,
+)
 from jsontide.messages.types import Outcome, Usage
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
@@ -96,19 +94,19 @@ _COUNTS: Final = {
 }
 
 
-def write_step(step: Step, message: Message, name: str, main: int | Missing | None) -> list[Event]:
+def write_step(step: MessageEvent, message: Message, name: str, main: int | Missing | None) -> list[Event]:
     """Return the events of a step of the message `name`, whose part `main` is one message with the calls."""
     events = _events_of(step, name, main)
-    if isinstance(step, (TextEnded, CallReady)):
-        metadata = part_metadata(message.parts[step.index], message.provider, exact=True)
+    if isinstance(step, (TextFinished, CallFinished)):
+        metadata = part_metadata(message.parts[step.part], message.provider, exact=True)
         if metadata is not None:
-            kind = "message" if isinstance(step, TextEnded) else "tool-call"
+            kind = "message" if isinstance(step, TextFinished) else "tool-call"
             about = {"subtype": kind, "entityId": events[0].get("messageId", step.id)}
             events.append({"type": "REASONING_ENCRYPTED_VALUE", **about, "encryptedValue": write_json(metadata)})
     return events
 
 
-def _events_of(step: Step, name: str, main: int | Missing | None) -> list[Event]:
+def _events_of(step: MessageEvent, name: str, main: int | Missing | None) -> list[Event]:
     match step:
         case TextStarted() | GrowingDelta() | TextFinished():
             # A text that goes on after its end keeps its id.
@@ -125,7 +123,7 @@ def _events_of(step: Step, name: str, main: int | Missing | None) -> list[Event]
             return [{"type": "TOOL_CALL_END", "toolCallId": step.id}]
         case CallFailed():
             return [_write_result(step.id, f"this call was not run: {step.reason}", is_error=True)]
-        case ServerCallEnded():
+        case ServerCallFinished():
             return [_custom("server_call", _plain_server_call(step.id, step.name, step.call))]
         case PartAdded():
             value = plain_part(step.added)
@@ -139,7 +137,7 @@ def _write_result(call_id: str, content: str, *, is_error: bool) -> Event:
     return {"type": "TOOL_CALL_RESULT", **result, **metadata}
 
 
-def _write_text(step: TextStarted | TextGrew | TextEnded, message_id: str) -> Event:
+def _write_text(step: TextStarted | GrowingDelta | TextFinished, message_id: str) -> Event:
     if isinstance(step, TextStarted):
         return {"type": "TEXT_MESSAGE_START", "messageId": message_id, "role": "assistant"}
     if isinstance(step, GrowingDelta):
@@ -254,7 +252,7 @@ class AgUiState:
     main: int | Missing | None = MISSING
     """The index of the text that is one message with the calls, or `None`; `MISSING` before any was sent."""
     is_over: bool = False
-    steps: SentSteps = SentSteps()
+    steps: SentSteps = NOTHING_SENT
     unended: tuple[str, ...] = ()
     """The ids of calls that must not be run, and have no TOOL_CALL_END."""
     nested: Mapping[str, AgUiState] = field(default_factory=dict)
@@ -331,7 +329,7 @@ class AgUiEncoder(RunEncoder[AgUiState]):
             events.append(self._last(ended, state.failed, state.ready))
         return state, sse(*events)
 
-    def _advance(self, state: AgUiState, message: Message) -> tuple[AgUiState, Events, Ended | None]:
+    def _advance(self, state: AgUiState, message: Message) -> tuple[AgUiState, Events, Finished[Outcome] | None]:
         """Return the state after a message, its events, and its end."""
         progress, steps = state.progress.advance(message, self.describe_error)
         if progress is state.progress:
@@ -340,13 +338,13 @@ class AgUiEncoder(RunEncoder[AgUiState]):
             return self._write(state, progress, steps, state.shown, state.shown.finish(message))
         return self._write(state, progress, steps, *state.shown.advance(message))
 
-    def _break(self, state: AgUiState, reason: str) -> tuple[AgUiState, Events, Ended | None]:
+    def _break(self, state: AgUiState, reason: str) -> tuple[AgUiState, Events, Finished[Outcome] | None]:
         return self._write(state, *state.progress.fail(reason), state.shown, state.shown.finish())
 
     def _fail(self, state: AgUiState, reason: str) -> tuple[AgUiState, bytes]:
         if not state.steps.number:
             state, events, ended = self._break(state, reason)
-            return state, sse(*events, self._last(cast("Ended", ended), state.failed, state.ready))
+            return state, sse(*events, self._last(cast("Finished[Outcome]", ended), state.failed, state.ready))
         state, events = self._give_up(state, reason)
         return replace(state, is_over=True), sse(*events, _error(reason, "failed"))
 
@@ -361,8 +359,8 @@ class AgUiEncoder(RunEncoder[AgUiState]):
         return AgUiState(state.progress, state.shown, is_over=True), sse(*state.shown.finish(json), last)
 
     def _write(
-        self, state: AgUiState, progress: Progress, steps: list[Step], shown: StateProgress, events: list[Event]
-    ) -> tuple[AgUiState, Events, Ended | None]:
+        self, state: AgUiState, progress: Progress, steps: list[MessageEvent], shown: StateProgress, events: list[Event]
+    ) -> tuple[AgUiState, Events, Finished[Outcome] | None]:
         """Add the events of steps to those of the state, which come first: it is whole when a call may be run."""
         message = cast("Message", progress.message)
         hides = self._keys.answer is not None and is_answer_text(message)
@@ -372,10 +370,10 @@ class AgUiEncoder(RunEncoder[AgUiState]):
             main = find_main_text(message)
         for step in steps:
             events += write_step(step, message, progress.name, main)
-        ready = state.ready + tuple([step.id for step in steps if isinstance(step, CallReady)])
+        ready = state.ready + tuple([step.id for step in steps if isinstance(step, CallFinished)])
         failed = state.failed or first_failed(steps)
         unended = state.unended + tuple([step.id for step in steps if isinstance(step, CallFailed)])
-        ended = steps[-1] if steps and isinstance(steps[-1], Ended) else None
+        ended = steps[-1] if steps and isinstance(steps[-1], Finished) else None
         found = (progress, shown, hidden, ready, failed, main, progress.is_over, state.steps, unended, state.nested)
         return AgUiState(*found), events, ended
 
@@ -475,11 +473,9 @@ class _NestedEncoder(AgUiEncoder):
 
     def __init__(self, outer: AgUiEncoder, call_id: str) -> None:
         run_id = f"{call_id}-run"
-        super().__init__(
-            thread_id=outer.thread_id, run_id=run_id, answer=None, describe_error=outer.describe_error
-        )
+        super().__init__(thread_id=outer.thread_id, run_id=run_id, answer=None, describe_error=outer.describe_error)
         self._prefix = f"{run_id}-"
-        parent = {"parentSubagentRunId": outer.run_id} if outer._is_nested else {}  # noqa: SLF001 - its own
+        parent = {"parentSubagentRunId": outer.run_id} if outer._is_nested else {}
         self._parent: Final[Event] = {"parentToolCallId": call_id, **parent}
 
     def start(self, name: str) -> tuple[AgUiState, Events]:
@@ -520,7 +516,7 @@ def _interrupt(call_id: str, waiting: Result) -> Event:
     return {"id": call_id, "reason": "tool_call", **why, "toolCallId": call_id, "responseSchema": answer}
 
 
-def _is_of_message(step: Step) -> bool:
+def _is_of_message(step: MessageEvent) -> bool:
     """Return whether a step begins something of the message itself: a text, or a call of the caller's tools."""
     if isinstance(step, CallStarted):
         return not step.on_server

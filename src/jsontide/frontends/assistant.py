@@ -9,11 +9,13 @@ Assistant-transport: chunks of parts, as `ChunkWriter` writes them, and
     [DONE]            last, always
 
 A run is one message of several steps, each with its own step-start and step-finish. A `result` is what a call gave; one
-more replaces it, so what a tool gives so far is a result too, and the part is finished after the last one. The run of a tool is parts with its call as `parentId`.
+more replaces it, so what a tool gives so far is a result too, and the part is finished after the last one. The run of a
+tool is parts with its call as `parentId`.
 There are no approvals: a call that waits has no result, and the message ends with `tool-calls`.
 
 Object stream: lists of operations, `set` and `append-text`, made from the same changes as the compact form.
-A message becomes the value that `message_value` describes, a run that of `run_value`, a document `{"status": ..., "value": ...}`.
+A message becomes the value that `message_value` describes, a run that of `run_value`, a document
+`{"status": ..., "value": ...}`.
 The protocol has no end: `status` says it, which is `streaming` until then, and `complete` if all is well.
 
 Members with keys such as `__proto__` are left out of values: clients would drop the whole event.
@@ -53,26 +55,25 @@ from jsontide.frontends.message_value import (
     plain_part,
 )
 from jsontide.frontends.run_value import run_changes
-from jsontide.frontends.runs import RunEncoder, SentSteps, name_step
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-    first_failed,
-    is_lost,
-)
+from jsontide.frontends.runs import NOTHING_SENT, RunEncoder, SentSteps, name_step
+from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
 from jsontide.frontends.unsafe_keys import is_unsafe_in_paths, safe_changes, safe_value
 from jsontide.messages.message import Message
 from jsontide.messages.parts import File, Other, Source
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+)
 from jsontide.messages.types import Outcome, Usage
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
@@ -91,10 +92,16 @@ _OBJECT_STREAM_HEADERS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class ChunkWriter:
-    """Collects the chunks of one message's steps; `in_run` says that results of calls follow, before their parts end."""
+    """Collects the chunks of a message; `in_run` says that results of calls follow, before their parts end."""
 
     def __init__(self, places: Mapping[str, int], *, in_run: bool = False) -> None:
-        self.ends: Final = (TextEnded, PartAdded, CallFailed, ServerCallEnded, *(() if in_run else (CallReady,)))
+        self.ends: Final = (
+            TextFinished,
+            PartAdded,
+            CallFailed,
+            ServerCallFinished,
+            *(() if in_run else (CallFinished,)),
+        )
         self.chunks: Final[list[Chunk]] = []
         self.places: Mapping[str, int] = places
         """The place of each text and call among the parts of the client, by id."""
@@ -154,7 +161,7 @@ class AssistantState:
     failed: CallFailed | None = None
     """The first call that must not be run."""
     is_over: bool = False
-    steps: SentSteps = SentSteps()
+    steps: SentSteps = NOTHING_SENT
     awaited: tuple[str, ...] = ()
     """The ids of calls of a run that have no result yet: their parts are not finished."""
     nested: Mapping[str, AssistantState] = field(default_factory=dict)
@@ -206,7 +213,9 @@ class AssistantTransportEncoder(RunEncoder[AssistantState]):
         chunks += _finish_message(("failed", reason), "error", None)
         return replace(state, is_over=True), sse(*chunks) + DONE
 
-    def _end(self, state: AssistantState, chunks: Chunks, ended: Ended | None) -> tuple[AssistantState, bytes]:
+    def _end(
+        self, state: AssistantState, chunks: Chunks, ended: Finished[Outcome] | None
+    ) -> tuple[AssistantState, bytes]:
         """Return the chunks of a message alone, with its end if there is one."""
         if ended is None:
             return state, sse(*chunks)
@@ -222,17 +231,17 @@ class AssistantTransportEncoder(RunEncoder[AssistantState]):
         return [{"type": "update-state", "operations": operations}] if operations else []
 
     def _write(
-        self, state: AssistantState, progress: Progress, steps: list[Step], chunks: Chunks
-    ) -> tuple[AssistantState, Chunks, Ended | None]:
+        self, state: AssistantState, progress: Progress, steps: list[MessageEvent], chunks: Chunks
+    ) -> tuple[AssistantState, Chunks, Finished[Outcome] | None]:
         message = cast("Message", progress.message)
         hides = self.answer is not None and is_answer_text(message)
-        steps, hidden = progress.drop_answer_text(steps, state.hidden, hides=hides, shows=not hides)
+        steps, hidden = drop_answer_text(progress, steps, state.hidden, hides=hides, shows=not hides)
         writer = ChunkWriter(state.places, in_run=state.steps.number > 0)
         for step in steps:
             writer.write(step)
         failed = state.failed or first_failed(steps)
-        awaited = state.awaited + tuple([step.id for step in steps if isinstance(step, CallReady)])
-        ended = steps[-1] if steps and isinstance(steps[-1], Ended) else None
+        awaited = state.awaited + tuple([step.id for step in steps if isinstance(step, CallFinished)])
+        ended = steps[-1] if steps and isinstance(steps[-1], Finished) else None
         found = (progress, message, writer.places, hidden, failed, progress.is_over, state.steps, awaited, state.nested)
         return AssistantState(*found), chunks + writer.chunks, ended
 
@@ -303,7 +312,9 @@ class AssistantTransportEncoder(RunEncoder[AssistantState]):
         chunks: Chunks = [] if state.steps.number else [_finish_step(_reason_of_run(run), None)]
         failure = None
         if _reason_of_run(run) == "error":
-            code = "transport" if run.message is not None and is_lost(cast("Message", run.message)) else run.outcome.value
+            code = (
+                "transport" if run.message is not None and is_lost(cast("Message", run.message)) else run.outcome.value
+            )
             failure = (code, describe_end_of_run(run, self.describe_error) or "the run failed")
         return [*chunks, *_finish_message(failure, _reason_of_run(run), run.usage)]
 
@@ -333,7 +344,7 @@ class _NestedTransport(AssistantTransportEncoder):
         return [chunk for chunk in chunks if chunk["type"] == "part-start" or chunk.get("path")]
 
 
-def _failure_of(ended: Ended, failed: CallFailed | None) -> tuple[str, str] | None:
+def _failure_of(ended: Finished[Outcome], failed: CallFailed | None) -> tuple[str, str] | None:
     """Return a word for the failure, and its reason; `None` without one, or if the finish reason says enough."""
     message = ended.message
     if message.outcome is Outcome.COMPLETE:

@@ -1,8 +1,8 @@
 """What all encoders share: the interface, server-sent events, how a stream ends, and how errors are described.
 
 A protocol is a module with a subclass of `BaseEncoder`: how a stream begins, what is new in a message, a run or JSON
-alone, and how a stream fails. `steps` gives the new steps of a message, and `runs` is the frame around the messages of
-a run; `message_value` and `run_value` give the changes of both as one JSON value.
+alone, and how a stream fails. `Progress` gives the new events of a message, and `runs` is the frame around the messages
+of a run; `message_value` and `run_value` give the changes of both as one JSON value.
 
 Rule: the words of a provider or an exception stay on the server, unless the application's `describe_error` sends them.
 """
@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, Protocol, Self, TypeAlias, TypeVar, cast
 from jsontide._check import check_type
 from jsontide._errors import JsontideError
 from jsontide._values import write_json
-from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError, Outcome, ToolResult
+from jsontide.messages import ErrorDetail, ErrorKind, Message, MessageError, ToolResult
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.messages.progress import describe_end
 from jsontide.messages.types import NO_FINISH_REASON
@@ -85,14 +85,6 @@ def describe_error(error: ErrorDetail | Exception) -> str:
     return LOST if isinstance(error.cause, BaseException) else PROVIDER_FAILED
 
 
-def describe_end(message: NativeMessage, describe: DescribeError) -> str | None:
-    """Return why a message ended badly, for people; `None` if it ended well or has not ended."""
-    outcome = message.outcome
-    if outcome in {Outcome.COMPLETE, Outcome.STREAMING}:
-        return None
-    return describe(message.errors[0]) if message.errors else f"the message is {outcome.value}"
-
-
 def describe_end_of_run(run: Run[Any], describe: DescribeError) -> str | None:
     """Return why a run ended badly, for people; `None` if it ended well, waits for a person, or has not ended."""
     outcome = run.outcome
@@ -133,7 +125,7 @@ def check_continued(run: object) -> Run[Any] | None:
 
 
 class Encoder(Protocol[State]):
-    """Turns a growing message or run into the bytes of a front end's protocol: a pure step, from a state to the next one.
+    """Turns a growing message or run into bytes of a front end's protocol: a pure step, from a state to the next one.
 
     `begin` returns the first bytes, before anything of the message is known. Each `encode` returns what is new since
     the last one, and the end of a message that has ended; to join late, call `begin`, then `encode` with the current

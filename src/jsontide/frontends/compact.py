@@ -15,7 +15,6 @@ from jsontide.frontends.base import (
     BaseEncoder,
     DescribeError,
     NativeStreamed,
-    describe_end,
     describe_end_of_run,
     describe_error,
     end_of_json,

@@ -43,6 +43,7 @@ from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, S
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
 from jsontide.messages.parts import File, GrowingPart, Other, ReasoningPart, Source, TextPart
+from jsontide.messages.progress import has_run, kind_of
 from jsontide.messages.record import Record
 from jsontide.messages.types import Citation, ErrorDetail, Outcome, Usage
 from jsontide.tree import ParserState
@@ -377,9 +378,7 @@ def _is_exact(value: JsonValue) -> bool:
             todo += one.values()
         elif isinstance(one, list):
             todo += one
-        elif isinstance(one, float) and one.is_integer():
-            return False
-        elif isinstance(one, int) and abs(one) > _LARGEST_EXACT:
+        elif (isinstance(one, float) and one.is_integer()) or (isinstance(one, int) and abs(one) > _LARGEST_EXACT):
             return False
     return True
 

@@ -27,6 +27,7 @@ from jsontide.frontends.message_value import Arguments, message_changes, plain_u
 from jsontide.messages.calls import BaseCall, CompleteCall, PartialCall
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
+from jsontide.messages.parts import GrowingPart
 from jsontide.messages.types import Outcome
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
@@ -80,7 +81,9 @@ def size_of(value: object) -> int:
     if not isinstance(value, Run):
         return 0
     parts = [part for step in value.steps for part in cast("Message", step.message).parts]
-    return sum([part.growing_text.length if isinstance(part, BaseCall) else len(getattr(part, "text", "")) for part in parts], 1)
+    return sum(
+        [part.growing_text.length for part in parts if isinstance(part, (BaseCall, GrowingPart))], len(parts) + 1
+    )
 
 
 class _Writer:

@@ -9,7 +9,7 @@ each result is told when it is there, and no call is left without one when the r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, cast
 
 from jsontide.frontends.base import BaseEncoder, sse
 from jsontide.messages.calls import CompleteCall, PartialCall
@@ -35,6 +35,9 @@ class SentSteps:
     """By which a client knows these calls; empty for one that it was not told of."""
     is_open: bool = False
     """Whether the last one has started and not ended."""
+
+
+NOTHING_SENT: Final = SentSteps()
 
 
 class _RunState(Protocol):

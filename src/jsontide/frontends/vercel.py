@@ -13,7 +13,7 @@
 
 A run is one message of several steps. Between the calls of a step and its `finish-step` stand
 
-    tool-output-available                                      what a tool gave; with `preliminary`, what it gives so far
+    tool-output-available                                      what a tool gave, or, with `preliminary`, gives so far
     tool-output-error                                          what failed, or was stopped
     tool-approval-request, tool-output-denied                  a person must decide, or said no
 
@@ -21,10 +21,10 @@ What a provider needs to have back, such as a signature, is `providerMetadata` o
 
 A client that joins late gets each part once, whole, and then the rest: enough to resume.
 
-Only events that ai 5, 6 and 7 all accept are sent, but for those of approvals, which ai 5 does not know: one wrong word, or a `null` where something is optional,
-makes a client drop the rest of the stream. Only `CallReady` becomes `tool-input-available` without `providerExecuted`,
-the event that makes a client run a tool. A client may ask again by itself when all calls of the last step have results:
-a run that ends there ends with an empty step, so that nobody does.
+Only events that ai 5, 6 and 7 all accept are sent, but for those of approvals, which ai 5 does not know: one wrong word,
+or a `null` where something is optional, makes a client drop the rest of the stream. Only `CallFinished` becomes
+`tool-input-available` without `providerExecuted`, the event that makes a client run a tool. A client may ask again by
+itself when all calls of the last step have results: a run that ends there ends with an empty step, so that nobody does.
 
 There are no deltas for data parts: each one replaces the last, whole. So an answer is sent when it has grown by half
 since the last time, and at its end: all of it together costs about four times its text, whatever the number of chunks.
@@ -54,28 +54,28 @@ from jsontide.frontends.base import (
 )
 from jsontide.frontends.message_value import media_type_of, part_metadata, plain_usage
 from jsontide.frontends.run_value import run_value, size_of
-from jsontide.frontends.runs import RunEncoder, SentSteps, name_step
-from jsontide.frontends.steps import (
-    ArgumentsGrew,
-    CallFailed,
-    CallReady,
-    CallStarted,
-    Ended,
-    Hidden,
-    PartAdded,
-    Progress,
-    ServerCallEnded,
-    Step,
-    TextEnded,
-    TextGrew,
-    TextStarted,
-)
+from jsontide.frontends.runs import NOTHING_SENT, RunEncoder, SentSteps, name_step
+from jsontide.frontends.steps import Hidden, drop_answer_text
 from jsontide.frontends.unsafe_keys import find_unsafe_key, safe_value
 from jsontide.messages.calls import ServerCall
 from jsontide.messages.document import Document
 from jsontide.messages.message import FinalAnswer, Message
-from jsontide.messages.parts import File, Source
 from jsontide.messages.options import ToolResult
+from jsontide.messages.parts import File, Source
+from jsontide.messages.progress import (
+    ArgumentsDelta,
+    CallFailed,
+    CallFinished,
+    CallStarted,
+    Finished,
+    GrowingDelta,
+    MessageEvent,
+    PartAdded,
+    Progress,
+    ServerCallFinished,
+    TextFinished,
+    TextStarted,
+)
 from jsontide.messages.types import Outcome, Usage
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
@@ -104,7 +104,7 @@ _USAGE: Final = {"cached_tokens": "cachedInputTokens", "cache_write_tokens": "ca
 _NO_RESULT: Final = "the provider gave no result"
 _BETWEEN_MESSAGES: Final = (RunOutcome.WAITING, RunOutcome.LIMIT, RunOutcome.CANCELLED)
 """Ends of a run that its last message does not tell."""
-_ENDS_OF_PARTS: Final = (TextEnded, CallReady, CallFailed, ServerCallEnded, PartAdded)
+_ENDS_OF_PARTS: Final = (TextFinished, CallFinished, CallFailed, ServerCallFinished, PartAdded)
 
 
 @dataclass(slots=True)
@@ -176,7 +176,7 @@ class VercelState:
     progress: Progress
     answer: AnswerProgress
     is_over: bool = False
-    steps: SentSteps = SentSteps()
+    steps: SentSteps = NOTHING_SENT
     failed: frozenset[str] = frozenset()
     """The ids of calls that the client was told of as failed; that is not taken back."""
     shown: Mapping[str, int] = field(default_factory=dict)
@@ -259,15 +259,15 @@ class VercelEncoder(RunEncoder[VercelState]):
         state, events = self._give_up(state, reason)
         return replace(state, is_over=True), sse(*events, *_close(state), _error(reason)) + DONE
 
-    def _send(self, state: VercelState, progress: Progress, steps: list[Step]) -> tuple[VercelState, bytes]:
+    def _send(self, state: VercelState, progress: Progress, steps: list[MessageEvent]) -> tuple[VercelState, bytes]:
         state, events, ended = self._advance(state, progress, steps)
         if ended is not None:
             events += write_end(ended.message, ended.error)
         return state, self._frame(state, events)
 
     def _advance(
-        self, state: VercelState, progress: Progress, steps: list[Step]
-    ) -> tuple[VercelState, list[Event], Ended | None]:
+        self, state: VercelState, progress: Progress, steps: list[MessageEvent]
+    ) -> tuple[VercelState, list[Event], Finished[Outcome] | None]:
         """Return the state after steps of a message, their events, and its end, unless it was told."""
         answer: AnswerProgress = state.answer
         found: Sequence[MessageEvent | AnswerGrew] = steps
@@ -281,7 +281,7 @@ class VercelEncoder(RunEncoder[VercelState]):
     def _encode_json(self, state: VercelState, json: ParserState) -> tuple[VercelState, bytes]:
         answer, steps = state.answer.advance_json(json)
         events, ended = self._write(steps, None)
-        state = VercelState(state.progress, answer, is_over=bool(steps) and isinstance(steps[-1], Ended))
+        state = VercelState(state.progress, answer, is_over=bool(steps) and isinstance(steps[-1], Finished))
         if ended is not None:
             events += write_end(ended.message, ended.error)
         return state, self._frame(state, events)
@@ -290,8 +290,8 @@ class VercelEncoder(RunEncoder[VercelState]):
         return sse(*events) + (DONE if state.is_over else b"")
 
     def _write(
-        self, steps: Sequence[Step | AnswerGrew], message: Message | None
-    ) -> tuple[list[Event], Ended | None]:
+        self, steps: Sequence[MessageEvent | AnswerGrew], message: Message | None
+    ) -> tuple[list[Event], Finished[Outcome] | None]:
         """Return the events of steps, and the end among them, which has none; that of a refused answer has them."""
         events: list[Event] = []
         refusal = None
@@ -302,7 +302,7 @@ class VercelEncoder(RunEncoder[VercelState]):
                 events += [] if reason is not None else [{"type": "data-answer", "id": "answer", "data": data}]
             elif isinstance(step, Finished) and refusal is not None:
                 events += write_failure(step.message, refusal)
-            elif isinstance(step, Ended):
+            elif isinstance(step, Finished):
                 return events, step
             else:
                 events += self._write_step(step, message)
@@ -365,16 +365,16 @@ class VercelEncoder(RunEncoder[VercelState]):
         reason = "other" if run.outcome is RunOutcome.LIMIT else _finish_reason(message)
         return [*events, {"type": "finish", "finishReason": "tool-calls" if run.waiting else reason}]
 
-    def _write_step(self, step: Step, message: Message | None) -> list[Event]:
+    def _write_step(self, step: MessageEvent, message: Message | None) -> list[Event]:
         """Return the events of a step of a message; a part that the protocol does not have gives none."""
         events = self._events_of(step)
         if message is not None and events and isinstance(step, _ENDS_OF_PARTS):
-            metadata = part_metadata(message.parts[step.index], message.provider)
+            metadata = part_metadata(message.parts[step.part], message.provider)
             if metadata is not None:
                 events[0]["providerMetadata"] = self._clean(metadata)[0]
         return events
 
-    def _events_of(self, step: Step) -> list[Event]:
+    def _events_of(self, step: MessageEvent) -> list[Event]:
         match step:
             case TextStarted() | GrowingDelta() | TextFinished():
                 return [_write_text(step)]

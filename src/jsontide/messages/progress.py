@@ -231,6 +231,8 @@ class Progress:
     message: Message | None = None
     parts: tuple[PartProgress, ...] = ()
     is_over: bool = False
+    prefix: str = ""
+    """Stands before the ids of calls, of a run whose calls stand among those of another one."""
 
     def advance(self, message: Message, describe: Describe) -> tuple[Progress, list[MessageEvent]]:
         """Return the progress after one more message of the stream, and what is new in it.
@@ -242,7 +244,7 @@ class Progress:
             return self, []
         old = () if before is None else before.parts
         sent = list(self.parts)
-        emitter = _Emitter(self.name, message, describe)
+        emitter = _Emitter(self.name, message, describe, self.prefix)
         for index, part in enumerate(message.parts):
             if index == len(sent):
                 sent.append(_NEW)
@@ -252,7 +254,7 @@ class Progress:
         events = emitter.events
         if emitter.is_over:
             events.append(Finished(message.outcome, describe_end(message, describe), message))
-        return Progress(self.name, message, tuple(sent), emitter.is_over), events
+        return Progress(self.name, message, tuple(sent), emitter.is_over, self.prefix), events
 
     def advance_all(self, message: Message) -> tuple[Progress, list[MessageEvent]]:
         """Do as `advance` does, for programs: with what the message cost, and errors in their own words."""
@@ -273,7 +275,7 @@ class Progress:
             if sent.id and not sent.is_ended:
                 events += _break_off(sent, index, part, reason)
         events.append(Finished(message.outcome, reason, message))
-        return Progress(self.name, message, self.parts, is_over=True), events
+        return Progress(self.name, message, self.parts, True, self.prefix), events
 
 
 def describe_end(message: Message, describe: Describe) -> str | None:
@@ -297,12 +299,13 @@ def make_id(name: str, index: int) -> str:
 class _Emitter:
     """Collects the events of one message, part by part."""
 
-    __slots__ = ("_describe", "_message", "_name", "events", "is_over")
+    __slots__ = ("_describe", "_message", "_name", "_prefix", "events", "is_over")
 
-    def __init__(self, name: str, message: Message, describe: Describe) -> None:
+    def __init__(self, name: str, message: Message, describe: Describe, prefix: str) -> None:
         self.events: Final[list[MessageEvent]] = []
         self.is_over: Final = message.outcome is not Outcome.STREAMING
         self._name: Final = name
+        self._prefix: Final = prefix
         self._message: Final = message
         self._describe: Final = describe
 
@@ -323,7 +326,8 @@ class _Emitter:
         text = part.growing_text
         delta = text.tail(text.length - sent.length)
         text_id, is_ended, count = sent.id, sent.is_ended, sent.count
-        if delta and (not text_id or is_ended):
+        is_secret = not text_id and must_go_back(part) and (self.is_over or not part.is_open)
+        if is_secret or (delta and (not text_id or is_ended)):
             count, is_ended = count + 1, False
             text_id = make_id(self._name, index) if count == 1 else f"{make_id(self._name, index)}-{count}"
             self.events.append(TextStarted(index, kind, text_id))
@@ -366,7 +370,7 @@ class _Emitter:
         """Return the provider's id of a call, unless an earlier call has the same one."""
         others = self._message.parts[:index]
         is_taken = any(isinstance(part, BaseCall) and part.id == call.id for part in others)
-        return (None if is_taken else call.id) or make_id(self._name, index)
+        return make_id(self._name, index) if is_taken or not call.id else self._prefix + call.id
 
     def _has_result(self, call: ServerCall, index: int) -> bool:
         """Return whether all is known of a provider's tool; its result may come in a later part."""
@@ -389,6 +393,12 @@ def kind_of(part: GrowingPart) -> TextKind:
     if isinstance(part, ReasoningPart):
         return "reasoning"
     return "refusal" if isinstance(part, Refusal) else "text"
+
+
+def must_go_back(part: GrowingPart) -> bool:
+    """Return whether the provider wants a part back, though there may be nothing in it for people."""
+    fields = (part.signature, part.encrypted, part.item_id) if isinstance(part, ReasoningPart) else ()
+    return bool(part.extra) or any([field is not None for field in fields])
 
 
 def has_run(call: ServerCall) -> bool:

@@ -139,9 +139,7 @@ class VercelReport:
         return {part["type"].removeprefix("data-"): part["data"] for part in parts}
 
 
-def check_vercel(
-    stream: bytes | str, before: VercelReport | None = None, *, approvals: bool = True
-) -> VercelReport:
+def check_vercel(stream: bytes | str, before: VercelReport | None = None, *, approvals: bool = True) -> VercelReport:
     r"""Return the message that a client makes of a whole UI message stream, or raise `ProtocolError`.
 
     `before` is the message that the stream goes on with, such as one in which a call waited for a person.
@@ -347,9 +345,7 @@ class _VercelChecker:
     def report(self) -> VercelReport:
         if not self.is_done or self.end is None:
             raise ProtocolError("the stream ends without [DONE]")
-        calls = [
-            {name: value for name, value in call.items() if name != "has_result"} for call in self.calls.values()
-        ]
+        calls = [{name: value for name, value in call.items() if name != "has_result"} for call in self.calls.values()]
         return VercelReport(
             message_id=self.message_id,
             parts=tuple(self.parts),

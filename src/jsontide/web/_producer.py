@@ -24,10 +24,9 @@ from jsontide.streams import AsyncMessageStream
 from jsontide.tree import ParserState
 from jsontide.web._turns import TurnState, TurnStore
 
-
 Items: TypeAlias = AsyncIterable[Message[Any]] | AsyncIterable[Run[Any]] | AsyncIterable[ParserState]
 TurnSource: TypeAlias = Items | Awaitable[Items] | Callable[[], Items | Awaitable[Items]]
-"""An asynchronous iterable of messages, runs or parser states, an awaitable of one, or a function that returns either."""
+"""An asynchronous iterable of messages, runs or parser states, an awaitable of one, or a function that returns one."""
 
 
 def check_source(source: object) -> None:
@@ -38,7 +37,11 @@ def check_source(source: object) -> None:
 
 def _describe(name: str, found: object) -> str:
     expected = f"{name} must be an asynchronous iterable of messages, runs or parser states"
-    hint = "; a plain one would block the server: use astream_message, arun_agent or astates" if isinstance(found, Iterable) else ""
+    hint = (
+        "; a plain one would block the server: use astream_message, arun_agent or astates"
+        if isinstance(found, Iterable)
+        else ""
+    )
     return f"{expected}, not {type(found).__name__}{hint}"
 
 

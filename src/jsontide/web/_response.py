@@ -112,8 +112,9 @@ def stream_response(  # noqa: PLR0913 - options, by name
 ) -> TurnResponse:
     """Return a response that sends a source while it grows, in the protocol of an encoder.
 
-    `source` is an asynchronous iterable of messages, such as `astream_message(...)`, of runs, such as `arun_agent(...)`,
-    or of parser states, such as `astates(...)`; or a function or coroutine that gives one, which runs when the response has begun.
+    `source` is an asynchronous iterable of messages, such as `astream_message(...)`, of runs, such as
+    `arun_agent(...)`, or of parser states, such as `astates(...)`; or a function or coroutine that gives one, which
+    runs when the response has begun.
     After `keep_alive` seconds of silence, bytes without a meaning are sent; `None` for never.
     `on_leave="cancel"` cancels and closes the source when the client leaves; with `"continue"` the turn goes on, and
     `resume_response` joins it again, from `store`, by `run_id`, which is random unless you pass one.

@@ -1,7 +1,7 @@
 """Turns that can be joined: the interface of a store, its checks, and one in memory.
 
-A turn is one message, one run, or one JSON text, while it grows: its producer puts the newest state into the store, and any
-number of readers take it from there.
+A turn is one message, one run, or one JSON text, while it grows: its producer puts the newest state into the store, and
+any number of readers take it from there.
 
 Rule: a store keeps one state of each turn, the newest. A reader that is late or slow goes on from that one.
 
