@@ -11,6 +11,7 @@ from jsontide.frontends.assistant import (
 )
 from jsontide.frontends.base import DescribeError, Encoder, Streamed, ToolFailedError, describe_error
 from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, compare_values, open_path, read_changes
+from jsontide.frontends.clients import decisions_from_ag_ui, decisions_from_vercel, from_ag_ui, from_vercel
 from jsontide.frontends.compact import CompactEncoder, CompactState
 from jsontide.frontends.compact_form import CompactValue, CompactWriter
 from jsontide.frontends.message_value import message_changes
@@ -41,7 +42,11 @@ __all__ = [
     "VercelEncoder",
     "VercelState",
     "compare_values",
+    "decisions_from_ag_ui",
+    "decisions_from_vercel",
     "describe_error",
+    "from_ag_ui",
+    "from_vercel",
     "message_changes",
     "open_path",
     "read_changes",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Generic
 
 from jsontide._public import lazily, publish
 from jsontide.messages.calls import PartialCall, ServerCall
-from jsontide.messages.options import MessageConfig, Tool, ToolResult
+from jsontide.messages.options import MessageConfig, Tool, ToolResult, UserMessage
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.state import MessageState
 from jsontide.messages.types import (
@@ -169,6 +169,7 @@ __all__ = [
     "TruncatedError",
     "Usage",
     "UsageChanged",
+    "UserMessage",
     "fail_message",
     "feed_message",
     "finish_message",

@@ -62,6 +62,11 @@ def write_message(message: Record, answer: object) -> str:
     return write_json(written)
 
 
+def write_parts(parts: Iterable[BasePart]) -> list[dict[str, object]]:
+    """Return parts as plain JSON, each with its kind."""
+    return [cast("dict[str, object]", _plain(part)) for part in parts]
+
+
 def _record(record: Record) -> dict[str, object]:
     return {
         name: _plain(value) for name in type(record).FIELDS if not _is_default(name, value := getattr(record, name))
@@ -120,7 +125,8 @@ def _check_sources(read: dict[str, object]) -> None:
             _refuse(f"an error is of call {error.source}, and there are {calls}")
 
 
-def _read_parts(parts: object) -> tuple[BasePart, ...]:
+def read_parts(parts: object) -> tuple[BasePart, ...]:
+    """Return the parts that were written."""
     return tuple([_read_part(at, part) for at, part in enumerate(_items("parts", parts))])
 
 
@@ -237,7 +243,7 @@ def _read_repair(value: object) -> Repair:
 
 
 _READERS: Final[dict[str, Callable[[object], object]]] = {
-    "parts": _read_parts,
+    "parts": read_parts,
     "outcome": _outcome,
     "error": _read_error,
     "usage": _read_usage,

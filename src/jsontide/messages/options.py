@@ -1,4 +1,7 @@
-"""What a message is read with: the tools that were offered, and the schema of the answer."""
+"""What a message is read with, and what stands beside it in a conversation.
+
+The tools that were offered and the schema of the answer; what the user says, and what calls gave.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,11 @@ from uuid import UUID
 from jsontide._check import check_choice, check_count, check_switches, check_type
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
+from jsontide.messages._json_form import read_parts, write_parts
 from jsontide.messages.calls import BaseCall, ToolCall
 from jsontide.messages.document import ReadingRules, SchemaBinding, write_json
+from jsontide.messages.parts import File, TextPart
+from jsontide.messages.record import refuse_hash
 from jsontide.messages.types import check_texts, wrong_type
 from jsontide.schema import Policies, from_json_ast
 from jsontide.schema.functions import FunctionArguments, describe
@@ -190,6 +196,49 @@ class Tool(Generic[Args_co]):
         return SchemaBinding(self.schema, streams)
 
 
+Content: TypeAlias = "str | TextPart | File"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class UserMessage:
+    """What the user says and shows: texts, images and other files, in order.
+
+    >>> UserMessage(["What is this?", File("image/png", url="https://a.example/cat.png")])
+    UserMessage(parts=(<TextPart 'What is this?'>, <File image/png https://a.example/cat.png>))
+    """
+
+    parts: tuple[TextPart | File, ...]
+
+    def __init__(self, parts: Content | Iterable[Content]) -> None:
+        given = [parts] if isinstance(parts, str | TextPart | File) or not isinstance(parts, Iterable) else list(parts)
+        object.__setattr__(self, "parts", tuple(map(_read_content, given)))
+
+    @property
+    def text(self) -> str:
+        """What the user says."""
+        return "\n\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+    def __hash__(self) -> int:
+        return refuse_hash(self)
+
+
+def _read_content(content: object) -> TextPart | File:
+    if isinstance(content, str):
+        return TextPart(content)
+    if not isinstance(content, TextPart | File):
+        message = f"parts must be a str, TextPart or File, or several of them, not {type(content).__name__}"
+        raise TypeError(message)
+    if isinstance(content, File):
+        check_texts(content, "media_type", "data", "url", "id", "name")
+    return content
+
+
+def describe_file(file: File) -> str:
+    """Return what a model reads of a file that it cannot be shown."""
+    named = " ".join(text for text in (file.name, file.media_type, file.url) if text and not text.startswith("data:"))
+    return f"[a file that cannot be shown here: {named or 'of unknown type'}]"
+
+
 Ran: TypeAlias = Literal["yes", "no", "refused", "unknown"]
 _RAN: Final = get_args(Ran)
 
@@ -200,7 +249,10 @@ class ToolResult:
 
     call: ToolCall
     output: object = None
-    """Text, or anything that can be written as JSON: an instance of a type too."""
+    """Text, or anything that can be written as JSON: an instance of a type too.
+
+    A `File`, or a list of texts and files, is shown to the model as what it is, where the provider can.
+    """
     error: str | None = None
     exception: Exception | None = field(default=None, compare=False, repr=False)
     """What the tool raised, if it did; the model does not get it, and a pickle leaves it out."""
@@ -217,10 +269,17 @@ class ToolResult:
             check_type("exception", self.exception, Exception, "an Exception or None")
         if self.error is None and not isinstance(self.output, str):
             try:
+                if _is_content(self.output):
+                    object.__setattr__(self, "output", UserMessage(cast("Any", self.output)).parts)
                 to_plain(self.output)
             except (TypeError, ValueError, RecursionError) as error:
                 object.__setattr__(self, "error", _describe_output(self.output, error))
                 object.__setattr__(self, "exception", error)
+
+    @property
+    def parts(self) -> tuple[TextPart | File, ...]:
+        """The texts and files of the output, if it is made of those."""
+        return cast("Any", self.output) if self.error is None and _is_content(self.output) else ()
 
     @property
     def text(self) -> str:
@@ -229,6 +288,8 @@ class ToolResult:
             return self.error if self.error.strip() else UNEXPLAINED
         if isinstance(self.output, str):
             return self.output
+        if self.parts:
+            return "\n".join(part.text if isinstance(part, TextPart) else describe_file(part) for part in self.parts)
         try:
             return write_json(to_plain(self.output))
         except (TypeError, ValueError, RecursionError) as error:  # it was changed meanwhile
@@ -245,13 +306,21 @@ class ToolResult:
         )  # many exceptions cannot be unpickled
 
 
+def _is_content(output: object) -> bool:
+    """Return whether an output is texts and files, and not JSON."""
+    if not isinstance(output, list | tuple):
+        return isinstance(output, TextPart | File)
+    kinds = [type(part) for part in output]
+    return (TextPart in kinds or File in kinds) and all(kind in {str, TextPart, File} for kind in kinds)
+
+
 def _describe_output(output: object, error: Exception) -> str:
     why = "it contains itself, or is nested too deeply" if isinstance(error, RecursionError) else str(error)
     return f"the tool returned {type(output).__name__}, which cannot be written as JSON: {why}"
 
 
 def to_plain(value: object) -> object:
-    """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields.
+    """Return a value as plain JSON: instances of pydantic models and dataclasses by their fields, files as saved.
 
     Raises `TypeError` or `ValueError` for a value without a JSON form.
     """
@@ -272,10 +341,25 @@ def to_plain(value: object) -> object:
         return value
     if isinstance(value, date | time):
         return value.isoformat()
+    return _plain_instance(value)
+
+
+def _plain_instance(value: object) -> object:
+    if isinstance(value, TextPart | File):
+        return write_parts([value])[0]
     if isinstance(value, UUID | Decimal | PurePath | timedelta):
         return str(value)
     message = f"{type(value).__name__} has no form in JSON"
     raise TypeError(message)
+
+
+def read_content(parts: object) -> tuple[TextPart | File, ...]:
+    """Return the texts and files that `to_plain` wrote; raise `ValueError` for anything else."""
+    read = read_parts(parts)
+    try:
+        return UserMessage(cast("Any", read)).parts
+    except TypeError as error:
+        raise ValueError(str(error)) from error
 
 
 def _plain_key(key: object) -> str:

@@ -250,11 +250,11 @@ class Source(BasePart):
 
 
 class File(BasePart):
-    """A file that the model or a tool made: an image, audio, a document."""
+    """An image, audio, a document: of the user, the model or a tool."""
 
-    __slots__ = ("data", "id", "media_type", "url")
+    __slots__ = ("data", "id", "media_type", "name", "url")
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("media_type", "data", "url", "id", *TAIL)
+    FIELDS: ClassVar[tuple[str, ...]] = ("media_type", "data", "url", "id", *TAIL, "name")
 
     def __init__(
         self,
@@ -266,6 +266,7 @@ class File(BasePart):
         is_open: bool = False,
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
+        name: str | None = None,
     ) -> None:
         BasePart.__init__(self, index, is_open, item_id, extra)
         self.media_type: Final = media_type
@@ -274,6 +275,8 @@ class File(BasePart):
         self.url: Final = url
         self.id: Final = id
         """The provider's id of the content, if the content is not here."""
+        self.name: Final = name
+        """What the file is called."""
 
     def __repr__(self) -> str:
         where = self.url or self.id or f"{len(self.data or '')} characters"

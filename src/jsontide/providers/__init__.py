@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         start_sse,
     )
     from jsontide.providers.registry import PROVIDERS, detect
-    from jsontide.providers.requests import to_request, tool_definitions, why_not_strict
+    from jsontide.providers.requests import answer_format, to_request, tool_definitions, why_not_strict
     from jsontide.providers.stream_reader import StreamState, feed_stream, finish_stream, start_stream
 else:
     __getattr__ = lazily(
@@ -36,6 +36,7 @@ __all__ = [
     "SseEvent",
     "SseState",
     "StreamState",
+    "answer_format",
     "detect",
     "feed_ndjson",
     "feed_sse",

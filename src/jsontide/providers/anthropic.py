@@ -9,6 +9,7 @@ and calls of server tools that have no result.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
@@ -16,7 +17,7 @@ from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import CallDelta, Draft
 from jsontide.messages.options import ToolResult
-from jsontide.messages.parts import Other, ReasoningPart, TextPart
+from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
     ANYTHING,
@@ -24,6 +25,7 @@ from jsontide.providers.base import (
     Item,
     Provider,
     Reader,
+    Shown,
     StartReader,
     UsageNames,
     arguments_object,
@@ -407,6 +409,8 @@ def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
 
 _FALLBACK: Final = "fallback"
 _NOT_AFTER_FALLBACK: Final = ("connector_text", "tool_use")
+_PDF: Final = "application/pdf"
+_IN_BASE64: Final = ("image/jpeg", "image/png", "image/gif", "image/webp", _PDF)
 
 
 class AnthropicForm(BlockForm):
@@ -415,6 +419,10 @@ class AnthropicForm(BlockForm):
     __slots__ = ()
 
     NAME: ClassVar[str] = _NAME
+    SYSTEM: ClassVar[str] = "system"
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
 
     def select(self, parts: Sequence[Part]) -> Sequence[Part]:
         fallbacks = [at for at, part in enumerate(parts) if isinstance(part, Other) and part.type == _FALLBACK]
@@ -441,14 +449,22 @@ class AnthropicForm(BlockForm):
     def write_call(self, call: BaseCall) -> Item:
         return {"type": "tool_use", "id": block_id(call), "name": written_name(call), "input": arguments_object(call)}
 
-    def write_text(self, text: str) -> Item:
-        return {"type": "text", "text": text}
+    def find_file(self, file: File) -> Item | None:
+        """Return an image, or a document: a PDF, a text, or any that the provider keeps."""
+        shown = Shown(file)
+        kind = "image" if shown.kind == "image" else "document"
+        source = _write_source(file, shown)
+        if source is None:
+            return None
+        block: Item = {"type": kind, "source": source}
+        return {**block, "title": file.name} if kind == "document" and file.name else block
 
     def write_server_result(self, call: ServerCall, block: Item) -> Item:
         return block if call.result is MISSING else {**block, "content": call.result}
 
     def write_result(self, result: ToolResult) -> Item:
-        block: Item = {"type": "tool_result", "tool_use_id": block_id(result.call), "content": result.text}
+        content = self.write_content(result.parts) or result.text
+        block: Item = {"type": "tool_result", "tool_use_id": block_id(result.call), "content": content}
         if "toolset_name" in result.call.extra:
             block["toolset_name"] = result.call.extra["toolset_name"]
         return block if result.error is None else {**block, "is_error": True}
@@ -458,6 +474,29 @@ class AnthropicForm(BlockForm):
         if description:
             tool["description"] = description
         return {**tool, "strict": True} if strict else tool
+
+
+def _write_source(file: File, shown: Shown) -> Item | None:
+    """Return where an image or a document comes from."""
+    if shown.kind in {"audio", "video"}:
+        return None
+    if shown.data is not None:
+        if shown.kind == "text":
+            text = _decode_text(shown.data)
+            return {"type": "text", "media_type": "text/plain", "data": text} if text.strip() else None
+        is_known = shown.media_type in _IN_BASE64
+        return {"type": "base64", "media_type": shown.media_type, "data": shown.data} if is_known else None
+    if shown.url is not None and (shown.kind == "image" or shown.media_type == _PDF):
+        return {"type": "url", "url": shown.url}
+    return {"type": "file", "file_id": file.id} if file.id else None
+
+
+def _decode_text(data: str) -> str:
+    """Return the text of a file, an empty one if it is none."""
+    try:
+        return b64decode(data).decode()
+    except ValueError:
+        return ""
 
 
 def _outlives_fallback(part: Part) -> bool:

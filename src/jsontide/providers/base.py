@@ -29,7 +29,8 @@ from jsontide.messages.calls import BaseCall, CompleteCall
 from jsontide.messages.document import has_infinity, write_json
 from jsontide.messages.draft import NO_INDEX, UNREADABLE_ARGUMENTS, Draft
 from jsontide.messages.message import Message
-from jsontide.messages.options import ToolResult
+from jsontide.messages.options import ToolResult, describe_file
+from jsontide.messages.parts import File, TextPart
 from jsontide.messages.record import Value
 from jsontide.messages.types import Usage
 from jsontide.providers.strict import ToolRules
@@ -140,6 +141,8 @@ class StartReader(Reader):
         return self if start is None or start is self.start else type(self)(start)
 
 
+ANSWER_NAME: Final = "answer"
+"""What a structured answer is called in a request, where it needs a name."""
 Item: TypeAlias = dict[str, Any]
 """One item of the list of messages, contents or input items in a request."""
 
@@ -149,6 +152,30 @@ class Form:
 
     __slots__ = ()
 
+    ITEMS: ClassVar[str] = "messages"
+    """The argument of the client's method that takes what is written here."""
+    SYSTEM: ClassVar[str] = ""
+    """The argument that takes the system text; without one, it is a message."""
+
+    def write_request(self, system: str, items: list[Item], tools: list[Item], answer: Item) -> Item:
+        """Return the arguments of the client's method, given those that ask for a structured answer."""
+        if system and not self.SYSTEM:
+            items = [{"role": "system", "content": system}, *items]
+        written: Item = {self.ITEMS: items, **answer}
+        if system and self.SYSTEM:
+            written[self.SYSTEM] = system
+        if tools:
+            written["tools"] = tools
+        return written
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        """Return the arguments of the client's method that ask for an answer that fits a JSON Schema."""
+        raise NotImplementedError
+
+    def join(self, items: list[Item]) -> list[Item]:
+        """Return the items of a request with those joined that must not follow one another."""
+        return items
+
     def write_message(self, message: Message) -> list[Item]:
         """Return an assistant's message, with all that must be sent back unchanged.
 
@@ -157,9 +184,33 @@ class Form:
         """
         raise NotImplementedError
 
-    def write_user(self, text: str) -> list[Item]:
-        """Return what the user says."""
-        return [{"role": "user", "content": text}]
+    def write_user(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        """Return what the user says and shows, as one text if there is nothing else."""
+        blocks = self.write_content(parts)
+        if not blocks:
+            return []
+        is_text = all([self.find_file(part) is None for part in parts if isinstance(part, File)])
+        return [{"role": "user", "content": join_texts(parts) if is_text else blocks}]
+
+    def write_content(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        """Return a block for each text and file; what the provider cannot be shown is told in words."""
+        blocks: list[Item] = []
+        for part in parts:
+            block = self.find_file(part) if isinstance(part, File) else None
+            text = text_in_words(part)
+            if block is None and text.strip():
+                block = self.write_text(text)
+            if block is not None:
+                blocks.append(block)
+        return blocks
+
+    def write_text(self, text: str) -> Item:
+        """Return a block of text."""
+        return {"type": "text", "text": text}
+
+    def find_file(self, file: File) -> Item | None:
+        """Return the block that shows a file, `None` if the provider has none for it."""
+        return None
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
         """Return the results of calls, most often an item for each."""
@@ -638,6 +689,44 @@ def _add_up(usage: dict[str, Any], terms: list[tuple[list[str], str]]) -> int | 
         else:
             total += count or 0
     return total
+
+
+# Texts and files in requests.
+
+_DATA_URL: Final = re.compile(r"data:([^;,]*)[^,]*?;base64,", re.IGNORECASE)
+
+
+def text_in_words(part: TextPart | File) -> str:
+    """Return a text, or what a model reads of a file that it cannot be shown."""
+    return part.text if isinstance(part, TextPart) else describe_file(part)
+
+
+def join_texts(parts: Sequence[TextPart | File]) -> str:
+    texts = [text_in_words(part) for part in parts]
+    return "\n\n".join([text for text in texts if text.strip()])
+
+
+class Shown:
+    """A file as requests have it: its kind, and its content in base64 or where it is."""
+
+    __slots__ = ("data", "kind", "media_type", "name", "url")
+
+    def __init__(self, file: File) -> None:
+        url, data, media_type = file.url, file.data, file.media_type
+        if url is not None and data is None and (inline := _DATA_URL.match(url)) is not None:
+            url, data, media_type = None, url[inline.end() :], media_type or inline.group(1)
+        self.media_type: Final = (media_type or "").partition(";")[0].strip().lower()
+        self.kind: Final = self.media_type.partition("/")[0]
+        """What stands before the slash of its type: `image`, `audio`, `video`, `text`, `application`."""
+        self.data: Final = data
+        self.url: Final = url
+        """Nothing for a data URL."""
+        self.name: Final = file.name
+
+    @property
+    def link(self) -> str | None:
+        """Where the content is; if it is here, a data URL."""
+        return self.url if self.data is None else f"data:{self.media_type};base64,{self.data}"
 
 
 # Calls in requests.

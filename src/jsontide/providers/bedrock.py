@@ -7,21 +7,26 @@ Requests are what boto3 takes: binary data is bytes.
 
 from __future__ import annotations
 
+import re
 from base64 import b64decode
 from binascii import Error
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
+from jsontide.messages.document import write_json
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers import anthropic
 from jsontide.providers.base import (
+    ANSWER_NAME,
     Item,
     Provider,
     Reader,
+    Shown,
     StartReader,
     UsageNames,
     arguments_object,
@@ -413,9 +418,21 @@ class BedrockForm(BlockForm):
     __slots__ = ()
 
     NAME: ClassVar[str] = _NAME
+    SYSTEM: ClassVar[str] = "system"
 
-    def write_user(self, text: str) -> list[Item]:
-        return [{"role": "user", "content": [{"text": text}]}]
+    def write_request(self, system: str, items: list[Item], tools: list[Item], answer: Item) -> Item:
+        """Return the arguments of `converse`; without tools it refuses calls, so those that were called are named."""
+        written: Item = {"messages": items, **answer}
+        if system.strip():
+            written["system"] = [{"text": system}]
+        named = tools or [self.write_tool(name, "", {}, strict=False) for name in _find_called(items)]
+        if named:
+            written["toolConfig"] = {"tools": named}
+        return written
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        described = {"schema": write_json(schema), "name": ANSWER_NAME}
+        return {"outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": described}}}}
 
     def write_part(self, part: Part) -> Item | None:
         if isinstance(part, (TextPart, Refusal)):
@@ -437,6 +454,29 @@ class BedrockForm(BlockForm):
     def write_text(self, text: str) -> Item:
         return {"text": text}
 
+    def write_content(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        """Return the blocks; a document must not be alone."""
+        blocks = BlockForm.write_content(self, parts)
+        named = [block["document"]["name"] for block in blocks if "document" in block]
+        return (
+            [*blocks, {"text": ", ".join(named)}]
+            if named and not any(["text" in block for block in blocks])
+            else blocks
+        )
+
+    def find_file(self, file: File) -> Item | None:
+        shown = Shown(file)
+        kind = shown.kind if shown.kind in _FORMATS else "document"
+        form = _FORMATS[kind].get(shown.media_type.partition("/")[2])
+        data = _decode_base64(shown.data)
+        source: Item = {} if data is None else {"bytes": data}
+        if shown.url is not None and shown.url.startswith("s3://"):
+            source = {"s3Location": {"uri": shown.url}}
+        if form is None or not source:
+            return None
+        named = {"name": _write_name(shown.name)} if kind == "document" else {}
+        return {kind: {"format": form, **named, "source": source}}
+
     def write_server_result(self, call: ServerCall, block: Item) -> Item:
         content = [] if call.result is MISSING else _restore_bytes(call.result)
         return {"toolResult": {**block, "content": content}}
@@ -444,7 +484,10 @@ class BedrockForm(BlockForm):
     def write_result(self, result: ToolResult) -> Item:
         text = result.text
         # A blank text is refused, no content is not; an error always has a text.
-        block: Item = {"toolUseId": block_id(result.call), "content": [{"text": text}] if text.strip() else []}
+        content = [block for block in self.write_content(result.parts) if "audio" not in block]
+        if not content and text.strip():
+            content = [{"text": text}]
+        block: Item = {"toolUseId": block_id(result.call), "content": content}
         # Few models take a status, and all take what has none for a success.
         return {"toolResult": block if result.error is None else {**block, "status": "error"}}
 
@@ -453,6 +496,38 @@ class BedrockForm(BlockForm):
         if description:
             spec["description"] = description
         return {"toolSpec": {**spec, "strict": True} if strict else spec}
+
+
+_DOCUMENTS: Final = {
+    "pdf": "pdf",
+    "csv": "csv",
+    "html": "html",
+    "plain": "txt",
+    "markdown": "md",
+    "msword": "doc",
+    "vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "vnd.ms-excel": "xls",
+    "vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}
+_FORMATS: Final = {
+    "image": {"png": "png", "jpeg": "jpeg", "jpg": "jpeg", "gif": "gif", "webp": "webp"},
+    "audio": {"mpeg": "mp3", "mp3": "mp3", "wav": "wav", "x-wav": "wav", "flac": "flac", "aac": "aac", "ogg": "ogg"},
+    "video": {"mp4": "mp4", "webm": "webm", "quicktime": "mov", "mpeg": "mpeg", "x-matroska": "mkv"},
+    "document": _DOCUMENTS,
+}
+"""What stands behind the slash of a media type, and what the provider calls it."""
+_NOT_IN_NAMES: Final = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
+
+
+def _write_name(name: str | None) -> str:
+    """Return the name of a document in the characters that it may have."""
+    return _NOT_IN_NAMES.sub(" ", name or "").strip()[:200].strip() or "document"
+
+
+def _find_called(items: list[Item]) -> list[str]:
+    """Return the names of the tools that are called in a conversation."""
+    blocks = [block for item in items for block in item["content"] if isinstance(block, dict) and "toolUse" in block]
+    return list(dict.fromkeys([block["toolUse"]["name"] for block in blocks]))
 
 
 def _write_text(part: TextPart | Refusal) -> Item | None:

@@ -19,7 +19,7 @@ from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, S
 from jsontide.messages.draft import NO_KEY, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
-from jsontide.messages.parts import Other, ReasoningPart, Refusal, TextPart
+from jsontide.messages.parts import File, Other, ReasoningPart, Refusal, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import Form, Item, is_own, join_base64
 
@@ -188,6 +188,20 @@ class BlockForm(Form):
         content = [self.write_result(result) for result in results]
         return [{"role": "user", "content": content}] if content else []
 
+    def write_user(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        content = self.write_content(parts)
+        return [{"role": "user", "content": content}] if content else []
+
+    def join(self, items: list[Item]) -> list[Item]:
+        """Roles must alternate; results of calls stand before anything else, which they do."""
+        joined: list[Item] = []
+        for item in items:
+            if joined and joined[-1]["role"] == item["role"]:
+                joined[-1] = {**joined[-1], "content": [*joined[-1]["content"], *item["content"]]}
+            else:
+                joined.append(item)
+        return joined
+
     def select(self, parts: Sequence[Part]) -> Sequence[Part]:
         """Return the parts of the provider's own message that go back."""
         return parts
@@ -198,9 +212,6 @@ class BlockForm(Form):
 
     def write_call(self, call: BaseCall) -> Item:
         """Return the block of a call, as any provider's message has it."""
-        raise NotImplementedError
-
-    def write_text(self, text: str) -> Item:
         raise NotImplementedError
 
     def write_server_result(self, call: ServerCall, block: Item) -> Item:

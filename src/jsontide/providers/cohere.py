@@ -14,13 +14,14 @@ from jsontide.messages.calls import Part
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, to_plain
-from jsontide.messages.parts import Other, ReasoningPart, TextPart
+from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
 from jsontide.providers.base import (
     Form,
     Item,
     Provider,
     Reader,
+    Shown,
     StartReader,
     UsageNames,
     arguments_of,
@@ -293,6 +294,19 @@ class CohereForm(Form):
 
     __slots__ = ()
 
+    def write_request(self, system: str, items: list[Item], tools: list[Item], answer: Item) -> Item:
+        if tools and answer:
+            raise ValueError("cohere takes tools or the format of the answer, not both in one request")
+        return Form.write_request(self, system, items, tools, answer)
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        return {"response_format": {"type": "json_object", "json_schema": schema}}
+
+    def find_file(self, file: File) -> Item | None:
+        shown = Shown(file)
+        is_image = shown.kind == "image" and shown.link is not None
+        return {"type": "image_url", "image_url": {"url": shown.link}} if is_image else None
+
     def write_message(self, message: Message) -> list[Item]:
         """Return the assistant's message; thinking, plans and citations go back to where they came from."""
         own = is_own(message, _NAME)
@@ -314,7 +328,7 @@ class CohereForm(Form):
         if result.error is not None:
             data: Any = {"error": result.text}
         else:
-            output = to_plain(result.output)
+            output = result.text if result.parts else to_plain(result.output)
             data = output if isinstance(output, dict) else {"result": output}
         document = {"type": "document", "document": {"data": data}}
         return {"role": "tool", "tool_call_id": written_id(result.call), "content": [document]}
@@ -345,7 +359,10 @@ def _write_citations(part: Part) -> list[Any]:
 PROVIDER: Final[Provider] = Provider(
     CohereReader(),
     CohereForm(),
-    tools=ToolRules(why_not_strict="cohere has no strict tools, but a switch of the whole request: strict_tools"),
+    tools=ToolRules(
+        why_not_strict="cohere has no strict tools, but a switch of the whole request: strict_tools",
+        answers_are_objects=True,
+    ),
     event_prefixes=_TYPE_PREFIXES,
     client_packages=("cohere",),
 )

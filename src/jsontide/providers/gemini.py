@@ -54,6 +54,7 @@ from jsontide.providers.base import (
     Item,
     Provider,
     Reader,
+    Shown,
     UsageNames,
     arguments_object,
     arguments_of,
@@ -1242,8 +1243,35 @@ class GeminiForm(Form):
 
     __slots__ = ()
 
-    def write_user(self, text: str) -> list[Item]:
-        return [{"role": "user", "parts": [{"text": text}]}]
+    ITEMS: ClassVar[str] = "contents"
+    SYSTEM: ClassVar[str] = "config"
+
+    def write_request(self, system: str, items: list[Item], tools: list[Item], answer: Item) -> Item:
+        """Return the arguments of `generate_content`, whose client takes all but the contents in `config`."""
+        config: Item = {"system_instruction": system} if system else {}
+        if tools:
+            config["tools"] = [{"function_declarations": tools}]
+        config.update(answer.get("config", {}))
+        return {"contents": items, "config": config} if config else {"contents": items}
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        return {"config": {"response_mime_type": "application/json", "response_json_schema": schema}}
+
+    def write_user(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        """Return what the user says; behind results it must be a content of its own."""
+        content = self.write_content(parts)
+        return [{"role": "user", "parts": content}] if content else []
+
+    def write_text(self, text: str) -> Item:
+        return {"text": text}
+
+    def find_file(self, file: File) -> Item | None:
+        shown = Shown(file)
+        if not shown.media_type or shown.link is None:
+            return None
+        if shown.data is not None:
+            return {"inlineData": {"mimeType": shown.media_type, "data": shown.data}}
+        return {"fileData": {"mimeType": shown.media_type, "fileUri": shown.url}}
 
     def write_message(self, message: Message) -> list[Item]:
         if message.provider == _NAME:
@@ -1254,8 +1282,25 @@ class GeminiForm(Form):
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
         """Return the results; a call without a name is left out of requests, and so is its result."""
-        parts = [{"functionResponse": _write_response(result)} for result in results if result.call.name]
+        parts = [{"functionResponse": self.write_result(result)} for result in results if result.call.name]
         return [{"role": "user", "parts": parts}] if parts else []
+
+    def write_result(self, result: ToolResult) -> Item:
+        call: BaseCall = result.call
+        given = {} if call.id is None else {"id": call.id}
+        files = [block for block in self.write_content(result.parts) if "text" not in block]
+        shown = {"parts": files} if files else {}
+        return {**given, "name": call.name or "unknown", "response": self._write_output(result), **shown}
+
+    def _write_output(self, result: ToolResult) -> dict[str, Any]:
+        """The API takes an object, and knows the names `output` and `error` in it."""
+        if result.error is not None:
+            return {"error": result.text}
+        if result.parts:
+            texts = [block["text"] for block in self.write_content(result.parts) if "text" in block]
+            return {"output": "\n".join(texts)}
+        output = to_plain(result.output)
+        return output if isinstance(output, dict) else {"output": output}
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         described = {"description": description} if description else {}
@@ -1337,20 +1382,6 @@ def _write_data(file: File, more: Mapping[str, Any]) -> Item:
     if file.url is not None:
         return {"fileData": {**media_type, "fileUri": file.url, **more}}
     return {"inlineData": {**media_type, "data": file.data or "", **more}}
-
-
-def _write_response(result: ToolResult) -> Item:
-    call: BaseCall = result.call
-    given = {} if call.id is None else {"id": call.id}
-    return {**given, "name": call.name or "unknown", "response": _write_output(result)}
-
-
-def _write_output(result: ToolResult) -> dict[str, Any]:
-    """The API takes an object, and knows the names `output` and `error` in it."""
-    if result.error is not None:
-        return {"error": result.text}
-    output = to_plain(result.output)
-    return output if isinstance(output, dict) else {"output": output}
 
 
 TOOLS: Final[ToolRules] = ToolRules(

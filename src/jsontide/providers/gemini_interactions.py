@@ -29,6 +29,7 @@ from jsontide.providers.base import (
     MessageStart,
     Provider,
     Reader,
+    Shown,
     UsageNames,
     arguments_object,
     arguments_of,
@@ -525,8 +526,21 @@ class InteractionsForm(Form):
 
     __slots__ = ()
 
-    def write_user(self, text: str) -> list[Item]:
-        return [{"type": "user_input", "content": [{"type": "text", "text": text}]}]
+    ITEMS: ClassVar[str] = "input"
+    SYSTEM: ClassVar[str] = "system_instruction"
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        return {"response_format": {"type": "text", "mime_type": "application/json", "schema": schema}}
+
+    def write_user(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        content = self.write_content(parts)
+        return [{"type": "user_input", "content": content}] if content else []
+
+    def find_file(self, file: File) -> Item | None:
+        shown = Shown(file)
+        if not shown.media_type or shown.link is None:
+            return None
+        return _write_file(File(shown.media_type, shown.data, shown.url))
 
     def write_message(self, message: Message) -> list[Item]:
         is_own = message.provider == _NAME
@@ -546,6 +560,8 @@ class InteractionsForm(Form):
         step: Item = {"type": "function_result", "call_id": call.id or "", **named}
         if result.error is not None:
             return {**step, "result": result.text, "is_error": True}
+        if result.parts:
+            return {**step, "result": self.write_content(result.parts) or result.text}
         output = to_plain(result.output)
         # An object or a text is taken as it is; an array would be one of contents.
         return {**step, "result": output if isinstance(output, (dict, str)) else result.text}

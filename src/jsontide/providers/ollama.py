@@ -7,13 +7,14 @@ Requests are messages of `/api/chat`: arguments are objects, and results name th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
 from jsontide.messages.calls import ToolCall
 from jsontide.messages.draft import NO_INDEX, NO_KEY, CallDelta, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
-from jsontide.messages.parts import File
+from jsontide.messages.parts import File, TextPart
 from jsontide.providers.base import (
     ANYTHING,
     PIECE,
@@ -23,6 +24,7 @@ from jsontide.providers.base import (
     Item,
     Provider,
     Reader,
+    Shown,
     UsageNames,
     arguments_object,
     arguments_of,
@@ -41,6 +43,7 @@ from jsontide.providers.base import (
     is_own,
     is_true,
     items_in,
+    join_texts,
     keep_unknown,
     list_of,
     plain,
@@ -175,6 +178,24 @@ class OllamaForm(Form):
 
     __slots__ = ()
 
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        return {"format": schema}
+
+    def write_user(self, parts: Sequence[TextPart | File]) -> list[Item]:
+        images = self._find_images(parts)
+        text = join_texts([part for part in parts if isinstance(part, TextPart) or self.find_file(part) is None])
+        item: Item = {"role": "user", "content": text, **({"images": images} if images else {})}
+        return [item] if text or images else []
+
+    def find_file(self, file: File) -> Item | None:
+        """Return an image whose content is here."""
+        shown = Shown(file)
+        return {"image": shown.data} if shown.kind == "image" and shown.data else None
+
+    def _find_images(self, parts: Sequence[TextPart | File]) -> list[str]:
+        blocks = [self.find_file(part) for part in parts if isinstance(part, File)]
+        return [block["image"] for block in blocks if block is not None]
+
     def write_message(self, message: Message) -> list[Item]:
         """Return the assistant's message; thinking goes back to where it came from."""
         own = is_own(message, _NAME)
@@ -189,7 +210,12 @@ class OllamaForm(Form):
         return [item]
 
     def write_result(self, result: ToolResult) -> Item:
-        item: Item = {"role": "tool", "tool_name": written_name(result.call), "content": result.text}
+        images = self._find_images(result.parts)
+        said = [part for part in result.parts if isinstance(part, TextPart) or self.find_file(part) is None]
+        text = join_texts(said) if images else result.text
+        item: Item = {"role": "tool", "tool_name": written_name(result.call), "content": text}
+        if images:
+            item["images"] = images
         return {**item, "tool_call_id": result.call.id} if result.call.id else item
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:

@@ -25,6 +25,7 @@ from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Source, TextPart
 from jsontide.messages.types import Citation, Usage
 from jsontide.providers.base import (
+    ANSWER_NAME,
     ANYTHING,
     IN_USAGE,
     PIECE,
@@ -34,6 +35,7 @@ from jsontide.providers.base import (
     Item,
     Provider,
     Reader,
+    Shown,
     UsageNames,
     arguments_of,
     arguments_text,
@@ -745,6 +747,26 @@ class ChatForm(Form):
 
     __slots__ = ()
 
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        described = {"name": ANSWER_NAME, "schema": schema, "strict": strict}
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+
+    def find_file(self, file: File) -> Item | None:
+        """Return an image, spoken words, or any other file whose content is here or known to the server."""
+        shown = Shown(file)
+        if shown.kind == "image" and shown.link is not None:
+            return {"type": "image_url", "image_url": {"url": shown.link}}
+        if shown.kind == "audio" and shown.data is not None and shown.media_type in _AUDIO_FORMATS:
+            return {
+                "type": "input_audio",
+                "input_audio": {"data": shown.data, "format": _AUDIO_FORMATS[shown.media_type]},
+            }
+        if shown.kind in {"audio", "video"}:
+            return None
+        if shown.data is not None and shown.media_type:
+            return {"type": "file", "file": {"filename": file.name or "file", "file_data": shown.link}}
+        return {"type": "file", "file": {"file_id": file.id}} if file.id else None
+
     def write_message(self, message: Message) -> list[Item]:
         """Return the assistant's message."""
         own = is_own(message, _NAME)
@@ -827,6 +849,7 @@ def _read_input(call: ToolCall) -> str:
     return found if isinstance(found, str) else ""
 
 
+_AUDIO_FORMATS: Final = {"audio/wav": "wav", "audio/x-wav": "wav", "audio/mpeg": "mp3", "audio/mp3": "mp3"}
 TOOLS: Final[ToolRules] = ToolRules(
     names="[a-zA-Z0-9_-]{1,64}",
     names_in_words="1 to 64 letters, digits, '_' and '-'",
@@ -843,6 +866,8 @@ TOOLS: Final[ToolRules] = ToolRules(
         max_letters=120_000,
     ),
     is_plain=True,
+    answers_are_objects=True,
+    takes_loose_answers=True,
 )
 PROVIDER: Final[Provider] = Provider(
     ChatReader(),

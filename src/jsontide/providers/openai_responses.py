@@ -33,6 +33,7 @@ from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusa
 from jsontide.messages.types import Citation
 from jsontide.providers import openai_chat
 from jsontide.providers.base import (
+    ANSWER_NAME,
     ANYTHING,
     COUNTER,
     NOT_STARTED,
@@ -43,6 +44,7 @@ from jsontide.providers.base import (
     MessageStart,
     Provider,
     Reader,
+    Shown,
     UsageNames,
     arguments_of,
     as_dict,
@@ -1240,6 +1242,31 @@ class ResponsesForm(Form):
 
     __slots__ = ()
 
+    ITEMS: ClassVar[str] = "input"
+    SYSTEM: ClassVar[str] = "instructions"
+
+    def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
+        described = {"name": ANSWER_NAME, "schema": schema, "strict": strict}
+        return {"text": {"format": {"type": "json_schema", **described}}}
+
+    def write_text(self, text: str) -> Item:
+        return {"type": "input_text", "text": text}
+
+    def find_file(self, file: File) -> Item | None:
+        """Return an image or another file, but no sound and no film."""
+        shown = Shown(file)
+        link: str | None = shown.link
+        if shown.kind in {"audio", "video"}:
+            return None
+        if shown.kind == "image":
+            where = {"image_url": link} if link is not None else {"file_id": file.id}
+            return {"type": "input_image", **where, "detail": "auto"} if link or file.id else None
+        if shown.data is not None and shown.media_type:
+            return {"type": "input_file", "filename": file.name or "file", "file_data": link}
+        if shown.data is None and link is not None:
+            return {"type": "input_file", "file_url": link}
+        return {"type": "input_file", "file_id": file.id} if file.id else None
+
     def write_message(self, message: Message) -> list[Item]:
         """Return the items of an assistant's message."""
         if message.provider != _NAME:
@@ -1251,7 +1278,17 @@ class ResponsesForm(Form):
 
     def write_results(self, results: Sequence[ToolResult]) -> list[Item]:
         """Return the outputs of calls; a call without a name is left out of requests, and so is its result."""
-        return [_write_result(result) for result in results if result.call.name]
+        return [self.write_result(result) for result in results if result.call.name]
+
+    def write_result(self, result: ToolResult) -> Item:
+        call: BaseCall = result.call
+        kind = "custom_tool_call_output" if call.extra.get("type") == CUSTOM else "function_call_output"
+        output = self.write_content(result.parts) or result.text
+        item: Item = {"type": kind, "call_id": written_id(call), "output": output}
+        caller = call.extra.get("caller")
+        if isinstance(caller, dict) and caller.get("type") == "program":
+            item["caller"] = caller
+        return item
 
     def write_tool(self, name: str, description: str, parameters: dict[str, Any], *, strict: bool) -> Item:
         """Return the definition of a function."""
@@ -1431,16 +1468,6 @@ def _write_server_arguments(call: ServerCall) -> object:
     if call.type == "web_search_call" and isinstance(value, dict) and call.result is not MISSING:
         return {**value, "sources": call.result}
     return value
-
-
-def _write_result(result: ToolResult) -> Item:
-    call: BaseCall = result.call
-    kind = "custom_tool_call_output" if call.extra.get("type") == CUSTOM else "function_call_output"
-    item: Item = {"type": kind, "call_id": written_id(call), "output": result.text}
-    caller = call.extra.get("caller")
-    if isinstance(caller, dict) and caller.get("type") == "program":
-        item["caller"] = caller
-    return item
 
 
 PROVIDER: Final[Provider] = Provider(

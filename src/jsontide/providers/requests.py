@@ -15,7 +15,7 @@ from jsontide.messages import Message, Tool, ToolResult
 from jsontide.messages.options import check_tools
 from jsontide.providers.base import Form, Item
 from jsontide.providers.registry import WITH_REQUESTS
-from jsontide.providers.strict import StrictSchema, ToolRules, make_strict, unfold_root, write_plainly
+from jsontide.providers.strict import StrictSchema, ToolRules, is_object_schema, make_strict, unfold_root, write_plainly
 from jsontide.schema import to_json_schema
 
 _ANY_ARGUMENTS: Final[dict[str, Any]] = {"type": "object"}
@@ -34,13 +34,13 @@ def to_request(message: Message[Any] | ToolResult | Iterable[ToolResult], provid
     [{'role': 'assistant', 'content': 'Hi'}]
     """
     if isinstance(message, Message):
-        return _make_sendable(find_form(provider or message.provider).write_message(message))
+        return make_sendable(find_form(provider or message.provider).write_message(message))
     results = (message,) if isinstance(message, ToolResult) else tuple(message)
     for result in results:
         if not isinstance(result, ToolResult):
             problem = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
             raise TypeError(problem)
-    return _make_sendable(find_form(provider).write_results(results)) if results else []
+    return make_sendable(find_form(provider).write_results(results)) if results else []
 
 
 def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool | None = None) -> list[Any]:
@@ -64,7 +64,7 @@ def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool 
             problem = f"the tool {tool.name!r} cannot be strict: {'; '.join(found.problems)}"
             raise ValueError(problem)
         is_strict = strict is not False and not found.problems
-        written = found.schema if is_strict else _write_loosely(parameters, provider)
+        written = found.schema if is_strict else _write_loosely(parameters, WITH_REQUESTS[provider].tools)
         defined.append(form.write_tool(tool.name, tool.description or "", written, strict=is_strict))
     return defined
 
@@ -78,6 +78,32 @@ def why_not_strict(tools: Iterable[Tool[Any]], provider: str) -> dict[str, tuple
     """
     find_form(provider)
     return {tool.name: found.problems for tool, _, found in _find_strict(tools, provider) if found.problems}
+
+
+def answer_format(schema: object, provider: str) -> dict[str, Any]:
+    """Return the arguments of the client's method that ask a provider for a structured answer.
+
+    `schema` is a type or a JSON Schema, as for `response_schema`. It is made strict as tools are, where the provider
+    has strict answers and the schema can be; `why_not_strict([Tool("answer", schema)], provider)` says why it cannot.
+    What a provider does not take at all raises `ValueError` with the reason.
+
+    >>> answer_format({"type": "object", "properties": {"city": {"type": "string"}}}, "ollama")
+    {'format': {'type': 'object', 'properties': {'city': {'type': 'string'}}}}
+    """
+    form = find_form(provider)
+    taken = WITH_REQUESTS[provider].tools
+    written = unfold_root(to_json_schema(schema))
+    loose = _write_loosely(written, taken)
+    if taken.answers_are_objects and not is_object_schema(loose):
+        problem = f"{provider} takes an object as answer, and this schema is of something else: make it a field of one"
+        raise ValueError(problem)
+    if taken.strict is None:
+        return form.write_answer(loose, strict=False)
+    found = make_strict(written, taken.strict, needs_object=taken.answers_are_objects)
+    if found.problems and not taken.takes_loose_answers:
+        problem = f"{provider} does not take this schema of an answer: {'; '.join(found.problems)}"
+        raise ValueError(problem)
+    return form.write_answer(loose if found.problems else found.schema, strict=not found.problems)
 
 
 def _find_strict(tools: Iterable[Tool[Any]], provider: str) -> Iterator[tuple[Tool[Any], dict[str, Any], StrictSchema]]:
@@ -111,9 +137,8 @@ def _find_strict(tools: Iterable[Tool[Any]], provider: str) -> Iterator[tuple[To
         yield tool, parameters, found
 
 
-def _write_loosely(parameters: dict[str, Any], provider: str) -> dict[str, Any]:
-    """Return the schema of a tool that is not strict."""
-    taken = WITH_REQUESTS[provider].tools
+def _write_loosely(parameters: dict[str, Any], taken: ToolRules) -> dict[str, Any]:
+    """Return a schema that is not strict."""
     if not taken.is_plain:
         return parameters
     try:
@@ -128,7 +153,7 @@ def _check_name(name: str, provider: str, taken: ToolRules) -> None:
         raise ValueError(message)
 
 
-def _make_sendable(items: list[Item]) -> list[Item]:
+def make_sendable(items: list[Item]) -> list[Item]:
     """Return the items as a client can encode them; nearly always these very ones."""
     todo: list[Any] = [items]
     while todo:

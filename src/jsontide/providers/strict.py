@@ -291,6 +291,10 @@ class ToolRules:
     const_as_enum: bool = False
     inline: bool = False
     """Whether definitions are written where they are referred to."""
+    answers_are_objects: bool = False
+    """Whether a structured answer must be an object."""
+    takes_loose_answers: bool = False
+    """Whether it takes a schema of the answer that cannot be strict, where it has strict ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,8 +309,8 @@ class StrictSchema:
     unions: int = 0
 
 
-def make_strict(schema: Schema, rules: StrictRules) -> StrictSchema:
-    """Return the strict form of a schema.
+def make_strict(schema: Schema, rules: StrictRules, *, needs_object: bool = True) -> StrictSchema:
+    """Return the strict form of a schema, which must be of an object unless `needs_object` is false.
 
     >>> rules = StrictRules(formats=FORMATS, needs_all=True)
     >>> make_strict({"type": "object", "properties": {"city": {"type": "string", "default": "Rome"}}}, rules).schema
@@ -316,9 +320,14 @@ def make_strict(schema: Schema, rules: StrictRules) -> StrictSchema:
     ("'tags' may have any keys",)
     """
     try:
-        return _StrictWriter(write_plainly(schema), rules).write()
+        return _StrictWriter(write_plainly(schema), rules).write(needs_object=needs_object)
     except RecursionError:
         return StrictSchema(schema, ("it is nested too deeply",))
+
+
+def is_object_schema(schema: Schema) -> bool:
+    """Return whether the root of a schema is an object, plainly said."""
+    return schema.get("type", "object") == "object" and "$ref" not in schema and "anyOf" not in schema
 
 
 class _StrictWriter:
@@ -331,11 +340,13 @@ class _StrictWriter:
         self._definitions: dict[tuple[str, str], Schema] = {}
         self._todo: list[tuple[str, str]] = []
 
-    def write(self) -> StrictSchema:
-        if self._root.get("type", "object") != "object" or "$ref" in self._root or "anyOf" in self._root:
-            return StrictSchema(self._root, ("its arguments are not an object",))
+    def write(self, *, needs_object: bool) -> StrictSchema:
         root = {key: value for key, value in self._root.items() if key not in DEFINITIONS}
-        written = self._write({"type": "object", **root}, ())
+        if needs_object:
+            if not is_object_schema(root):
+                return StrictSchema(self._root, ("it is not an object",))
+            root = {"type": "object", **root}
+        written = self._write(root, ())
         while self._todo:
             keyword, name = self._todo.pop()
             inner = self._write(self._root[keyword][name], (name,))

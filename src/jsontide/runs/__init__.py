@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         run_agent,
     )
     from jsontide.runs.progress import ResultFinished, ResultProgress, RunEvent
+    from jsontide.runs.conversation import Conversation, Said, Turn
     from jsontide.runs.run import Run, RunState, continue_run, fail_run, feed_run, finish_run, start_run, stop_run
     from jsontide.runs.types import (
         PendingResult,
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__ = lazily(
-        __name__, "jsontide.runs.types", "jsontide.runs.run", "jsontide.runs.progress", "jsontide.runs.agent"
+        __name__,
+        "jsontide.runs.types",
+        "jsontide.runs.run",
+        "jsontide.runs.conversation",
+        "jsontide.runs.progress",
+        "jsontide.runs.agent",
     )
 
 __all__ = [
@@ -40,6 +46,7 @@ __all__ = [
     "AgentStream",
     "Ask",
     "AsyncAgentStream",
+    "Conversation",
     "PendingResult",
     "Request",
     "Result",
@@ -50,6 +57,7 @@ __all__ = [
     "RunInput",
     "RunOutcome",
     "RunState",
+    "Said",
     "Step",
     "StepEnded",
     "StepStarted",
@@ -57,6 +65,7 @@ __all__ = [
     "ToolProgress",
     "ToolStarted",
     "ToolWaits",
+    "Turn",
     "UsedDecisionError",
     "arun_agent",
     "continue_run",

@@ -25,18 +25,19 @@ from collections.abc import (
 )
 from contextlib import aclosing, suppress
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, Generic, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, cast
 from uuid import uuid4
 
 from jsontide._check import check_count, check_seconds
 from jsontide._errors import JsontideError
 from jsontide._values import MISSING, Chunk
-from jsontide.messages import Message, MessageConfig, Outcome, Tool, ToolResult
+from jsontide.messages import Message, MessageConfig, Tool, ToolResult
 from jsontide.messages.options import check_names, to_plain
 from jsontide.messages.progress import TextDelta
-from jsontide.providers import StreamState, to_request, tool_definitions
+from jsontide.providers import StreamState, tool_definitions
 from jsontide.providers.registry import is_whole
 from jsontide.providers.requests import find_form
+from jsontide.runs.conversation import Conversation, is_retried
 from jsontide.runs.progress import RunEvent, RunProgress
 from jsontide.runs.run import (
     RUNNABLE,
@@ -57,7 +58,6 @@ from jsontide.runs.run import (
 from jsontide.runs.types import (
     PendingResult,
     RunOutcome,
-    Step,
     StepStarted,
     ToolFinished,
     ToolProgress,
@@ -92,29 +92,47 @@ class UsedDecisionError(JsontideError):
 class Request:
     """What to ask the model next: the conversation, and the run so far."""
 
-    __slots__ = ("conversation", "run", "tools")
+    __slots__ = ("before", "conversation", "response_schema", "run", "tools")
 
-    def __init__(self, conversation: str | Sequence[object], run: Run[Any], tools: tuple[Tool[Any], ...] = ()) -> None:
-        self.conversation = conversation
-        """The question, or the items before the run, as the provider takes them."""
-        self.run = run
-        self.tools = tools
-
-    def messages(self, provider: str) -> list[Any]:
-        """Return the whole conversation in a provider's form: messages, contents or input of the request.
+    def __init__(
+        self,
+        conversation: str | Sequence[object] | Conversation,
+        run: Run[Any],
+        tools: tuple[Tool[Any], ...] = (),
+        response_schema: object = None,
+    ) -> None:
+        asked = Conversation("", [conversation]) if isinstance(conversation, str) else conversation
+        self.conversation = (asked if isinstance(asked, Conversation) else Conversation()).add(run)
+        """What was said so far, with the run.
 
         An answer that could not be used is followed by its `feedback()`, as the words of the user.
         """
+        self.before: tuple[object, ...] = () if isinstance(asked, Conversation) else tuple(asked)
+        """What stands before it: the items that the agent was given, as the provider takes them."""
+        self.run = run
+        self.tools = tools
+        self.response_schema = response_schema
+        """What the answer must be; nothing if it is the arguments of a reserved tool."""
+
+    def to_request(self, provider: str) -> dict[str, Any]:
+        """Return the arguments that the method of the provider's client takes, as `Conversation.to_request` does.
+
+        The tools and what asks for a structured answer are among them.
+        """
+        written = self.conversation.to_request(provider, tools=self.tools, response_schema=self.response_schema)
+        items = find_form(provider).ITEMS
+        return {**written, items: [*self.before, *written[items]]}
+
+    def messages(self, provider: str) -> list[Any]:
+        """Return the conversation alone: messages, contents or input of the request.
+
+        Where the system text is an argument of its own, it is not among them, and there must be none.
+        """
         form = find_form(provider)
-        asked = self.conversation
-        items: list[Any] = form.write_user(asked) if isinstance(asked, str) else list(asked)
-        for step in self.run.steps:
-            written = [] if step.message.outcome is Outcome.EMPTY else to_request(step.message, provider)
-            items += written
-            items += to_request([result for result in step.results if isinstance(result, ToolResult)], provider)
-            if written and is_retried(step):  # or the words of the user would follow those of the user
-                items += form.write_user(step.message.feedback())
-        return items
+        if self.conversation.system and form.SYSTEM:
+            message = f"{provider} takes the system text as {form.SYSTEM}: use request.to_request({provider!r})"
+            raise ValueError(message)
+        return [*self.before, *self.conversation.to_request(provider)[form.ITEMS]]
 
     def tool_definitions(self, provider: str, *, strict: bool | None = None) -> list[Any]:
         """Return the tools in a provider's form."""
@@ -153,15 +171,17 @@ class AgentChoices(ReadingChoices, total=False):
     """
 
 
+Asked: TypeAlias = str | Sequence[object] | Conversation
 Ask = Callable[[Request], object]
 """Calls the provider's client with a request, and returns its stream; may be asynchronous."""
 
 
-def run_agent(ask: Ask, conversation: str | Sequence[object], **options: Unpack[AgentChoices]) -> AgentStream[Any]:
+def run_agent(ask: Ask, conversation: Asked, **options: Unpack[AgentChoices]) -> AgentStream[Any]:
     """Yield the run each time it changed: ask the model, run the tools that it calls, ask again, until it answers.
 
-    `ask` gets a `Request` and returns what its client streams, or a whole answer; `conversation` is the question, or a
-    list of items as the provider takes them. Tools run at the same time, each plain function in a thread of its own.
+    `ask` gets a `Request` and returns what its client streams, or a whole answer; `conversation` is the question, a
+    `Conversation`, or a list of items as the provider takes them. Tools run at the same time, each plain function in a
+    thread of its own.
 
     >>> def add(a: int, b: int) -> int:
     ...     return a + b
@@ -178,9 +198,7 @@ def run_agent(ask: Ask, conversation: str | Sequence[object], **options: Unpack[
     return AgentStream(_Agent(ask, conversation, options, is_async=False))
 
 
-def arun_agent(
-    ask: Ask, conversation: str | Sequence[object], **options: Unpack[AgentChoices]
-) -> AsyncAgentStream[Any]:
+def arun_agent(ask: Ask, conversation: Asked, **options: Unpack[AgentChoices]) -> AsyncAgentStream[Any]:
     """Do as `run_agent` does, with asynchronous streams; tools may be asynchronous too."""
     return AsyncAgentStream(_Agent(ask, conversation, options, is_async=True))
 
@@ -188,9 +206,7 @@ def arun_agent(
 class _Agent:
     """The agent itself: what is asked and run, and where the run stands."""
 
-    def __init__(
-        self, ask: Ask, conversation: str | Sequence[object], options: AgentChoices, *, is_async: bool
-    ) -> None:
+    def __init__(self, ask: Ask, conversation: Asked, options: AgentChoices, *, is_async: bool) -> None:
         check_names(options, AgentChoices)
         own: dict[str, Any] = {**_DEFAULTS, **{name: value for name, value in options.items() if name in _DEFAULTS}}
         for name in ("ask", "stop_when", "claim"):
@@ -198,8 +214,11 @@ class _Agent:
             if not callable(function) and (function is not None or name == "ask"):
                 message = f"{name} must be callable, not {type(function).__name__}"
                 raise TypeError(message)
-        if not isinstance(conversation, str | list | tuple):
-            message = f"conversation must be a str or a list of the provider's items, not {type(conversation).__name__}"
+        if not isinstance(conversation, str | list | tuple | Conversation):
+            message = (
+                "conversation must be a str, a Conversation or a list of the provider's items, not "
+                f"{type(conversation).__name__}"
+            )
             raise TypeError(message)
         check_count("max_steps", own["max_steps"])
         check_count("retries", own["retries"], least=0)
@@ -213,6 +232,7 @@ class _Agent:
         self.ask: Final = ask
         self.conversation: Final = conversation
         self.tools: Final = cast("tuple[Tool[Any], ...]", config.tools)
+        self.response_schema: Final = None if config.emulate_structured_output else config.response_schema
         self.functions: Final = find_functions(self.tools, own["describe_error"])
         self.own: Final = own
         saved = own["run"]
@@ -293,7 +313,7 @@ class _Agent:
     async def _ask_and_read(self) -> AsyncGenerator[Run[Any]]:
         """Ask for the next message and read it; what fails before its stream begins fails the run."""
         try:
-            asked = self.ask(Request(self.conversation, self.run, self.tools))
+            asked = self.ask(Request(self.conversation, self.run, self.tools, self.response_schema))
             if isinstance(asked, Awaitable):
                 task = asyncio.ensure_future(cast("Awaitable[object]", asked))
                 self.running.add(task)
@@ -578,13 +598,6 @@ def _close(runner: asyncio.Runner) -> None:
     closing.join()
 
 
-def is_retried(step: Step) -> bool:
-    """Return whether a message was to be sent again, with feedback."""
-    message = step.message
-    is_invalid = message.outcome is Outcome.INVALID and not is_paused(message)
-    return is_invalid and not message.tool_calls and bool(message.feedback())
-
-
 def _end_call(call: ToolCall, output: object) -> ToolResult:
     """Return the result of a call; of a tool that is a run, the model gets the answer or the text."""
     nested = None
@@ -595,7 +608,9 @@ def _end_call(call: ToolCall, output: object) -> ToolResult:
             return ToolResult(call, error=f"the run is {output.outcome.value}{why}", nested=nested)
         output = output.content if output.answer is MISSING else output.answer
     result = end_call(call, output)
-    return result if result.error is not None else ToolResult(call, _keep(output), nested=nested)
+    if result.error is not None or result.parts:
+        return result
+    return ToolResult(call, _keep(output), nested=nested)
 
 
 def _keep(value: object) -> object:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
 
 from jsontide._values import MISSING, write_json
 from jsontide.messages import Message, ToolResult
-from jsontide.messages.options import to_plain
+from jsontide.messages.options import read_content, to_plain
 from jsontide.runs.types import PendingResult, Result, RunOutcome, Step
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _VERSION: Final = 1
 _MARK: Final = "jsontide"
 _DONE: Final = "done"
 _FIELDS: Final = (_MARK, "id", "outcome", "error", "steps")
-_FIELDS_OF_RESULTS: Final = ("status", "output", "error", "ran", "nested", "progress", "reason")
+_FIELDS_OF_RESULTS: Final = ("status", "output", "content", "error", "ran", "nested", "progress", "reason")
 
 
 def write_run(run: Run[Any]) -> dict[str, object]:
@@ -35,14 +35,14 @@ def write_run(run: Run[Any]) -> dict[str, object]:
         _MARK: _VERSION,
         "outcome": run.outcome.value,
         **{name: text for name, text in named.items() if text is not None},
-        "steps": [
-            {
-                "message": json.loads(step.message.to_json()),
-                "results": [_write_result(result, type(run)) for result in step.results],
-            }
-            for step in run.steps
-        ],
+        "steps": [write_step(step, type(run)) for step in run.steps],
     }
+
+
+def write_step(step: Step, kind: type[Run[Any]]) -> dict[str, object]:
+    """Return a step as plain JSON; `kind` is the class of runs, which may be nested in results."""
+    results = [_write_result(result, kind) for result in step.results]
+    return {"message": json.loads(step.message.to_json()), "results": results}
 
 
 def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
@@ -56,7 +56,9 @@ def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
             written["progress"] = plain_value(result.progress)
         return written
     written = {"status": _DONE}
-    if result.error is None:
+    if result.parts:
+        written["content"] = toplain_value(result.parts)
+    elif result.error is None:
         written["output"] = plain_value(result.output)
     else:
         written["error"] = result.error
@@ -92,14 +94,15 @@ def read_run(text: object, make: Callable[..., Run[Any]]) -> Run[Any]:
     outcome = next((one for one in RunOutcome if one.value == fields.get("outcome")), None)
     if outcome is None:
         _refuse(f"there is no outcome {fields.get('outcome')!r}")
-    steps = tuple(_read_step(step, make) for step in _array("steps", fields.get("steps", ())))
+    steps = tuple(read_step(step, make) for step in _array("steps", fields.get("steps", ())))
     try:
         return make(steps, outcome, fields.get("id"), fields.get("error"))
     except TypeError as error:
         _refuse(str(error))
 
 
-def _read_step(step: object, make: Callable[..., Run[Any]]) -> Step:
+def read_step(step: object, make: Callable[..., Run[Any]]) -> Step:
+    """Return the step that was written."""
     fields = _object("a step", step, ("message", "results"))
     try:
         message = Message.from_json(fields.get("message"))
@@ -119,7 +122,8 @@ def _read_result(call: ToolCall, result: object, make: Callable[..., Run[Any]]) 
     try:
         if status == _DONE:
             ran = cast("Any", fields.get("ran", "yes"))
-            return ToolResult(call, fields.get("output"), cast("str | None", fields.get("error")), None, ran, nested)
+            output = read_content(fields["content"]) if "content" in fields else fields.get("output")
+            return ToolResult(call, output, cast("str | None", fields.get("error")), None, ran, nested)
         progress = fields.get("progress", MISSING) if nested is None else nested
         return PendingResult(call, cast("Any", status), progress, cast("str | None", fields.get("reason")))
     except (TypeError, ValueError) as error:
