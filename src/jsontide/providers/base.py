@@ -714,7 +714,8 @@ class Shown:
     def __init__(self, file: File) -> None:
         url, data, media_type = file.url, file.data, file.media_type
         if url is not None and data is None and (inline := _DATA_URL.match(url)) is not None:
-            url, data, media_type = None, url[inline.end() :], media_type or inline.group(1)
+            data = url[inline.end() :]
+            url, media_type = None, media_type or inline.group(1)
         self.media_type: Final = (media_type or "").partition(";")[0].strip().lower()
         self.kind: Final = self.media_type.partition("/")[0]
         """What stands before the slash of its type: `image`, `audio`, `video`, `text`, `application`."""
