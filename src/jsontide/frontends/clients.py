@@ -21,11 +21,20 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from jsontide._check import check_switch, check_type
 from jsontide._values import write_json
-from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
-from jsontide.messages.message import Message
-from jsontide.messages.options import ToolResult, UserMessage, read_content
-from jsontide.messages.parts import File, ReasoningPart, TextPart
-from jsontide.messages.types import Outcome
+from jsontide.messages import (
+    CompleteCall,
+    File,
+    Message,
+    Outcome,
+    Part,
+    PartialCall,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    UserMessage,
+)
+from jsontide.messages.options import read_content
 from jsontide.providers import PROVIDERS
 from jsontide.runs import Conversation, PendingResult, Result, Run, RunOutcome, Step, Turn
 
@@ -290,13 +299,8 @@ class _Reader:
     def _read_shown(self, place: str, part: Mapping[str, Any]) -> TextPart | File:
         if part.get("type") == "text":
             return TextPart(_text(f"{place}.text", part.get("text")))
-        name = part.get("filename")
-        return read_file(
-            place,
-            _text(f"{place}.url", part.get("url")),
-            part.get("mediaType"),
-            name if isinstance(name, str) else None,
-        )
+        url = _text(f"{place}.url", part.get("url"))
+        return _read_file(place, url, part.get("mediaType"), _text_of(part, "filename"))
 
     def _read_tool_of_run(self, place: str, part: Mapping[str, Any], run: Run[Any]) -> None:
         state = part.get("state")
@@ -395,12 +399,12 @@ class _Reader:
         value = _text(f"{place}.source.value", source.get("value"))
         media_type = source.get("mimeType") or (f"{kind}/*" if kind in {"image", "audio", "video"} else None)
         if source.get("type") == "data":
-            return read_file(place, f"data:{media_type};base64,{value}", media_type)
+            return _read_file(place, f"data:{media_type};base64,{value}", media_type)
         if source.get("type") == "file":
             if not self.trusts:
                 _refuse(f"{place}.source must not be a file that the provider keeps: it may be anybody's")
             return File(_media_type(place, media_type), id=value)
-        return read_file(place, value, media_type)
+        return _read_file(place, value, media_type)
 
 
 def _read_call(draft: _Draft, place: str, part: Mapping[str, Any]) -> None:
@@ -459,9 +463,9 @@ def _read_encrypted(message: Mapping[str, Any]) -> dict[str, object]:
     return {_OURS: details}
 
 
-def read_file(place: str, url: str, media_type: object, name: str | None = None) -> File:
+def _read_file(place: str, url: str, media_type: object, name: str | None = None) -> File:
     """Return a file from its address, or from a data URL; raise `ValueError` for any other."""
-    if not url[:5].lower() == "data:":
+    if url[:5].lower() != "data:":
         _check_address(place, url)
         return File(_media_type(place, media_type), url=url, name=name)
     head, comma, content = url[5:].partition(",")
@@ -488,10 +492,10 @@ def _check_address(place: str, url: str) -> None:
     """Refuse what is not on the web: a provider would look into buckets and files that only the server may read."""
     try:
         address = urlsplit(url)
-        host = address.hostname
+        is_on_web = address.scheme in {"http", "https"} and address.hostname not in {None, *_OWN_STORES}
     except ValueError:
-        host = None
-    if not host or address.scheme not in {"http", "https"} or host in _OWN_STORES:
+        is_on_web = False
+    if not is_on_web:
         _refuse(f"{place} must have a data URL, or one of http or https")
 
 
@@ -511,10 +515,9 @@ def _object(place: str, value: object) -> Mapping[str, Any]:
 
 
 def _array(place: str, value: object) -> Sequence[Any]:
-    is_array = isinstance(value, list | tuple)
-    return (
-        cast("Sequence[Any]", value) if is_array else _refuse(f"{place} must be an array, not {type(value).__name__}")
-    )
+    if not isinstance(value, list | tuple):
+        _refuse(f"{place} must be an array, not {type(value).__name__}")
+    return value
 
 
 def _text(place: str, value: object) -> str:

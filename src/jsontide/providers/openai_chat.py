@@ -756,11 +756,9 @@ class ChatForm(Form):
         shown = Shown(file)
         if shown.kind == "image" and shown.link is not None:
             return {"type": "image_url", "image_url": {"url": shown.link}}
-        if shown.kind == "audio" and shown.data is not None and shown.media_type in _AUDIO_FORMATS:
-            return {
-                "type": "input_audio",
-                "input_audio": {"data": shown.data, "format": _AUDIO_FORMATS[shown.media_type]},
-            }
+        form = _AUDIO_FORMATS.get(shown.media_type)
+        if form is not None and shown.data is not None:
+            return {"type": "input_audio", "input_audio": {"data": shown.data, "format": form}}
         if shown.kind in {"audio", "video"}:
             return None
         if shown.data is not None and shown.media_type:
