@@ -23,18 +23,22 @@ def types_of(module: str) -> Any:
 def check_chat(items: list[Event]) -> None:
     chat = types_of("openai.types.chat")
     kinds = {
+        "system": chat.ChatCompletionSystemMessageParam,
+        "user": chat.ChatCompletionUserMessageParam,
         "assistant": chat.ChatCompletionAssistantMessageParam,
         "tool": chat.ChatCompletionToolMessageParam,
         "function": chat.ChatCompletionFunctionMessageParam,
     }
     for item in items:
-        adapter_of(kinds[item["role"]]).validate_python(item)
+        found = adapter_of(kinds[item["role"]]).validate_python(item)
+        if item["role"] == "user" and not isinstance(item["content"], str):
+            assert [*found["content"]] == item["content"]  # they are checked as they are read
 
 
 def check_responses(items: list[Event]) -> None:
     for item in items:
         found = adapter_of(types_of("openai.types.responses").ResponseInputItemParam).validate_python(item)
-        assert found.get("type", "message") == item["type"]
+        assert found.get("type", "message") == item.get("type", "message")
 
 
 def check_anthropic(items: list[Event]) -> None:
@@ -78,18 +82,58 @@ def check_interactions(items: list[Event]) -> None:
 
 
 def check_ollama(items: list[Event]) -> None:
-    ollama = types_of("ollama")
-    for item in items:
-        assert ollama.Message.model_validate(item).role == item["role"]
+    client = types_of("ollama._client")  # which makes images of texts before its model sees them
+    for item, taken in zip(items, client._copy_messages(items), strict=True):
+        assert taken.role == item["role"]
 
 
 def check_cohere(items: list[Event]) -> None:
     types = types_of("cohere.types")
-    kinds = {"assistant": types.AssistantChatMessageV2, "tool": types.ToolChatMessageV2}
+    kinds = {
+        "system": types.SystemChatMessageV2,
+        "user": types.UserChatMessageV2,
+        "assistant": types.AssistantChatMessageV2,
+        "tool": types.ToolChatMessageV2,
+    }
     for item in items:
         kind = kinds[item["role"]]
         kind.model_validate(item)
         assert {*item} <= {*kind.model_fields}
+
+
+def check_request(provider: str, request: Event) -> None:
+    """Check the arguments of a client's method, all of them."""
+    given = dict(request)
+    if provider == "bedrock":
+        check_bedrock(given.pop("messages"), **given)
+        return
+    items = {"openai_responses": "input", "gemini_interactions": "input", "gemini": "contents"}.get(provider)
+    CHECK_MESSAGES[provider](given.pop(items or "messages"))
+    if provider == "gemini":
+        types_of("google.genai.types").GenerateContentConfig.model_validate(given.pop("config", {}))
+    for tool in given.pop("tools", ()):
+        check_tool(provider, tool)
+    for name, value in given.items():
+        adapter_of(argument_types(provider)[name]).validate_python(value)
+
+
+@cache
+def argument_types(provider: str) -> Event:
+    """The types of what a method takes beside items and tools."""
+    typing = pytest.importorskip("typing_extensions", reason="typing_extensions is not installed")
+    if provider == "ollama":
+        return {"format": dict[str, Any]}
+    if provider == "gemini_interactions":
+        made = types_of("google.genai.interactions").CreateModelInteraction
+        return {name: field.annotation for name, field in made.model_fields.items()}
+    if provider == "cohere":
+        return {"response_format": types_of("cohere.types").ResponseFormatV2}
+    module, name = {
+        "openai_chat": ("openai.types.chat.completion_create_params", "CompletionCreateParamsNonStreaming"),
+        "openai_responses": ("openai.types.responses.response_create_params", "ResponseCreateParamsNonStreaming"),
+        "anthropic": ("anthropic.types.message_create_params", "MessageCreateParamsNonStreaming"),
+    }[provider]
+    return typing.get_type_hints(getattr(types_of(module), name))  # type: ignore[no-any-return]
 
 
 CHECK_MESSAGES: dict[str, Callable[[list[Event]], None]] = {

@@ -4,19 +4,25 @@ Clients are slow to import, so all of this is in one module.
 """
 
 from collections.abc import Callable, Iterable
+from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import given
 
-from jsontide.messages import Outcome, ToolResult
+from jsontide import Tool
+from jsontide.messages import CompleteCall, Message, Outcome, ToolResult, UserMessage
 from jsontide.providers import to_request
+from jsontide.runs import Conversation, Step
 from jsontide.streams import stream_message
 from tests.generated_streams import STREAMS
 from tests.provider_streams import ALL, NAMES, RECORDED, Event, events
 from tests.providers.block_streams import as_object, last
-from tests.providers.client_types import CHECK_MESSAGES, adapter_of, types_of
+from tests.providers.client_types import CHECK_MESSAGES, adapter_of, check_request, types_of
 from tests.providers.test_contract import final, lean
 from tests.providers.test_whole import ANTHROPIC, GEMINI, OLLAMA, RESPONSE, SAID, chat, check
+from tests.runs.conversations import FILES, PROVIDERS, draw_conversation
+from tests.strategies import randoms
 
 
 def by_clients(names: Iterable[str]) -> list[Any]:
@@ -143,3 +149,26 @@ def test_they_take_a_message_and_the_results_of_its_calls(name: str) -> None:
     take = CHECK_MESSAGES[str(message.provider)]
     take(to_request(message))
     take(to_request([ToolResult(call, {"found": True}) for call in message.tool_calls], message.provider))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_they_take_a_whole_conversation(provider: str) -> None:
+    call = CompleteCall("weather", {"city": "Rome"}, id="c1")
+    step = Step(Message((call,), Outcome.COMPLETE), (ToolResult(call, ["see:", *FILES[:5]]),))
+    conversation = Conversation("Be brief.", [UserMessage(["Hi", *FILES]), step, "Go on"])
+    tools = [] if provider == "cohere" else [Tool("weather", {"type": "object", "properties": {}})]
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    check_request(provider, conversation.to_request(provider, tools=tools, response_schema=schema))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(randoms)
+def test_they_take_what_other_providers_said(provider: str, random: Random) -> None:
+    def is_known(turn: UserMessage | Step) -> bool:
+        return isinstance(turn, UserMessage) or turn.message.provider not in {provider, None}
+
+    conversation = draw_conversation(random)
+    check_request(
+        provider, Conversation(conversation.system, filter(is_known, conversation.turns)).to_request(provider)
+    )

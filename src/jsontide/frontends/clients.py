@@ -314,7 +314,7 @@ class _Reader:
         self.turns.append(draft)
         for place, part in parts:
             kind = _text(f"{place}.type", part.get("type"))
-            if kind == "step-start":
+            if kind == "step-start" and self.trusts:
                 draft = _Draft()
                 self.turns.append(draft)
             elif kind == "text":
@@ -451,13 +451,14 @@ def _read_output(output: object) -> object:
 
 
 def _read_encrypted(message: Mapping[str, Any]) -> dict[str, object]:
-    """Return the metadata of a message or a call with what `encryptedValue` holds: our JSON, or a signature alone."""
+    """Return the metadata of a message or a call with what `encryptedValue` holds: the same as JSON, or a signature."""
     metadata, value = message.get("metadata"), message.get("encryptedValue")
     known = metadata.get(_OURS) if isinstance(metadata, Mapping) else None
     details: dict[str, object] = dict(known) if isinstance(known, Mapping) else {}
     parsed = _parse(value) if isinstance(value, str) else None
     if isinstance(parsed, Mapping):
-        details.update(parsed)
+        inner = parsed.get(_OURS)
+        details.update(inner if isinstance(inner, Mapping) else {})
     elif isinstance(value, str):
         details["signature"] = value
     return {_OURS: details}
