@@ -10,6 +10,7 @@ _MORE: Final[dict[str, tuple[Any, ...]]] = {
     "items": ("a",),
     "first_value": ("a",),
     "stream_model": ({},),
+    "stream_items": ("a", {}),
 }
 
 
@@ -19,6 +20,6 @@ def _loop(name: str, twin: str) -> Callable[..., Any]:
 
 
 OF_TEXT: Final = ("values", "loads", "states", "text_deltas", "items", "first_value")
-_NAMES: Final = (*OF_TEXT, "chunk_snapshots", "stream_model", "stream_message")
+_NAMES: Final = (*OF_TEXT, "chunk_snapshots", "stream_model", "stream_items", "stream_message")
 PLAIN: Final = {name: _loop(name, name) for name in _NAMES}
 ASYNC: Final = {f"a{name}": _loop(name, f"a{name}") for name in _NAMES}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         astream_message,
         stream_message,
     )
-    from jsontide.streams._models import astream_model, stream_model
+    from jsontide.streams._models import astream_items, astream_model, stream_items, stream_model
     from jsontide.streams.tools import arun_tools, run_tools
 else:
     __getattr__ = lazily(__name__, "jsontide.streams._messages", "jsontide.streams._models", "jsontide.streams.tools")
@@ -47,6 +47,7 @@ __all__ = [
     "aloads",
     "arun_tools",
     "astates",
+    "astream_items",
     "astream_message",
     "astream_model",
     "atext_deltas",
@@ -57,6 +58,7 @@ __all__ = [
     "loads",
     "run_tools",
     "states",
+    "stream_items",
     "stream_message",
     "stream_model",
     "text_deltas",

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jsontide.mend.shape import Shape
     from jsontide.streams.sources import LoopStage
 
-_Pattern: TypeAlias = str | Sequence[Segment]
+PathOrPattern: TypeAlias = str | Sequence[Segment]
 _Found = TypeVar("_Found")
 _FOR_EVENTS: Final = "stream_message and stream_model read the events of a provider"
 
@@ -154,7 +154,7 @@ def text_deltas(
     >>> list(text_deltas(['{"answer": "Take the ni', 'ght tr', 'ain", "stops": 3}'], "answer"))
     ['Take the ni', 'ght tr', 'ain']
     """
-    return drive(as_chunks(chunks, "atext_deltas"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair))
+    return drive(as_chunks(chunks, "atext_deltas"), mended(Finder(_delta_in, pattern, deltas=True), mend, on_repair))
 
 
 def atext_deltas(
@@ -166,7 +166,7 @@ def atext_deltas(
 ) -> AsyncGenerator[str]:
     """Like `text_deltas`, but for an asynchronous stream of chunks."""
     return adrive(
-        as_async_chunks(chunks, "text_deltas"), mended(_Finder(_delta_in, pattern, deltas=True), mend, on_repair)
+        as_async_chunks(chunks, "text_deltas"), mended(Finder(_delta_in, pattern, deltas=True), mend, on_repair)
     )
 
 
@@ -190,7 +190,7 @@ def items(
     0 {'name': 'Ada'}
     1 {'name': 'Alan'}
     """
-    return drive(as_chunks(chunks, "aitems"), mended(_Finder(_entry_in, *_inside(pattern)), mend, on_repair))
+    return drive(as_chunks(chunks, "aitems"), mended(Finder(_entry_in, *inside(pattern)), mend, on_repair))
 
 
 def aitems(
@@ -201,7 +201,7 @@ def aitems(
     on_repair: Callable[[Repair], object] | None = None,
 ) -> AsyncGenerator[tuple[Segment, JsonValue]]:
     """Like `items`, but for an asynchronous stream of chunks."""
-    return adrive(as_async_chunks(chunks, "items"), mended(_Finder(_entry_in, *_inside(pattern)), mend, on_repair))
+    return adrive(as_async_chunks(chunks, "items"), mended(Finder(_entry_in, *inside(pattern)), mend, on_repair))
 
 
 def first_value(
@@ -222,7 +222,7 @@ def first_value(
     >>> first_value('{"users": []}', "users[0]")
     MISSING
     """
-    return _first(drive(as_chunks(chunks, "afirst_value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+    return _first(drive(as_chunks(chunks, "afirst_value"), mended(Finder(_value_in, pattern), mend, on_repair)))
 
 
 def afirst_value(
@@ -233,7 +233,7 @@ def afirst_value(
     on_repair: Callable[[Repair], object] | None = None,
 ) -> Coroutine[object, None, JsonValue | Missing]:
     """Like `first_value`, but for an asynchronous stream of chunks."""
-    return _afirst(adrive(as_async_chunks(chunks, "first_value"), mended(_Finder(_value_in, pattern), mend, on_repair)))
+    return _afirst(adrive(as_async_chunks(chunks, "first_value"), mended(Finder(_value_in, pattern), mend, on_repair)))
 
 
 def _first(found: Generator[_Found]) -> _Found | Missing:
@@ -303,7 +303,7 @@ class ParsingStage(TextLoopStage[_Found]):
         self._state = state
 
     def add(self, chunk: Chunk) -> Iterator[_Found]:
-        _check_chunk(chunk)
+        check_chunk(chunk)
         return self._advance(parse_chunk(self._state, chunk), chunk)
 
     def finish(self) -> Iterator[_Found]:
@@ -349,11 +349,11 @@ class _EveryState(ParsingStage[ParserState]):
         return (self._state,)
 
 
-class _Finder(TextLoopStage[_Found]):
+class Finder(TextLoopStage[_Found]):
     """Shows what patterns match."""
 
     def __init__(
-        self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: _Pattern | Pattern, deltas: bool = False
+        self, pick: Callable[[JsonFragmentUpdate], _Found], *patterns: PathOrPattern | Pattern, deltas: bool = False
     ) -> None:
         self._found: list[_Found] = []
         self._accumulator = JsonFragmentAccumulator(updates=False)
@@ -361,7 +361,7 @@ class _Finder(TextLoopStage[_Found]):
             self._accumulator.on(pattern, lambda update: self._found.append(pick(update)), deltas=deltas)
 
     def add(self, chunk: Chunk) -> Iterator[_Found]:
-        _check_chunk(chunk)
+        check_chunk(chunk)
         return self._take_found(self._accumulator.add_fragment(chunk), chunk)
 
     def finish(self) -> Iterator[_Found]:
@@ -379,7 +379,7 @@ class _Finder(TextLoopStage[_Found]):
             self._raise(cast("ParserError", update.value), chunk)
 
 
-def _inside(pattern: _Pattern) -> tuple[Pattern, ...]:
+def inside(pattern: PathOrPattern) -> tuple[Pattern, ...]:
     """Return the patterns of all elements and of all members of what a pattern matches, unless it names them itself."""
     steps = parse_pattern(pattern)
     if steps and isinstance(steps[-1], AnyItem | AnyKey | Slice):
@@ -410,7 +410,7 @@ class _Mended(Generic[_Found]):
         stage.place = reader.place
 
     def add(self, chunk: Chunk) -> Iterable[_Found]:
-        _check_chunk(chunk)
+        check_chunk(chunk)
         text = self._reader.feed(chunk)
         if self._reader.is_over:
             return self._end(text)
@@ -429,7 +429,7 @@ class _Mended(Generic[_Found]):
             raise JsonStreamError(with_path(self._reader.error, self._stage.find_end_error()))
 
 
-def _check_chunk(chunk: object) -> None:
+def check_chunk(chunk: object) -> None:
     """Refuse a chunk that is not text, and name the loops that read events."""
     if not isinstance(chunk, Chunk):
         message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; {_FOR_EVENTS}"
