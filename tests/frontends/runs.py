@@ -121,7 +121,7 @@ THOUGHT = step(
     {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 9}},
     {"type": "message_stop"},
 )
-"""A message of Anthropic with a signature, with thinking that only it can read, and with a number that JavaScript rounds."""
+"""A message with a signature, with thinking that only Anthropic can read, and with a number that JavaScript rounds."""
 
 
 def states_of_run(*events: object, run_id: str = "run") -> list[RunState[Any]]:

@@ -10,6 +10,7 @@ import {
   type Growing,
   type Message,
   type Path,
+  type Run,
   type Snapshot,
   type State,
 } from "../../src/jsontide/web/static/jsontide.js";
@@ -82,6 +83,18 @@ export async function last(): Promise<number> {
     value?.answer?.days[0];
   }
   return count;
+}
+
+export async function waits(): Promise<string[]> {
+  for await (const { value } of connect<Run<Trip>>("/agent")) {
+    const step = value?.steps.at(-1);
+    // @ts-expect-error - a step may not have its message yet
+    step?.message.parts;
+    const parts = step?.message?.parts ?? [];
+    const waiting = step?.results?.filter(({ status }) => status === "waiting") ?? [];
+    if (value?.status === "waiting") return waiting.map(({ part = 0 }) => parts[part]?.type ?? "");
+  }
+  return [];
 }
 
 // @ts-expect-error - a number is no source

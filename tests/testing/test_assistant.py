@@ -85,7 +85,7 @@ END = {"type": "message-finish", "finishReason": "stop", "usage": USAGE}
         ),
         (
             [CALL, of("result", result=1, isError=False), of("result", result=2, isError=False), DONE],
-            "event 2: result of a call that has ended",
+            "event 2: a call that may not be run has a result already",
         ),
         ([{**END, "finishReason": "tool-calls"}, DONE], "event 0: no call may be run"),
         ([{**END, "finishReason": "tired"}, DONE], "event 0: there is no finishReason 'tired'"),

@@ -2,9 +2,9 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 from random import Random
 from typing import Any
 
@@ -16,9 +16,11 @@ from jsontide import MISSING, create_parser_state, finalize, parse_chunk, stream
 from jsontide.frontends import CompactValue, CompactWriter, read_changes, write_json
 from jsontide.frontends.compact import CompactEncoder, Form
 from jsontide.messages import Message, fail_message, feed_message, finish_message, start_message, stop_message
+from jsontide.runs import Run
 from jsontide.tree import ParserState, node_at
 from tests import strategies
 from tests.cuts import states_along
+from tests.frontends.runs import BREAKS, CONTINUED, PLAYED, RUNS, broken_runs
 from tests.messages.telling import delta, end, entry
 from tests.oracles import Path
 from tests.provider_streams import events, every_complete_stream
@@ -128,7 +130,7 @@ def read_growing(states: list[ParserState]) -> Iterator[list[Path]]:
         yield list(shown.growing)
 
 
-def describe_messages(messages: list[Message[Any]], random: Random) -> dict[str, Any]:
+def describe_messages(messages: Sequence[Message[Any] | Run[Any]], random: Random) -> dict[str, Any]:
     """A stream of messages as it is sent; what Python has is what a reader has that joins at each message."""
     encoder = CompactEncoder(form="ndjson", arguments=random.choice(["values", "text"]))
     sent, steps, shown = b"", [], CompactValue()
@@ -160,6 +162,19 @@ def test_messages_are_those_of_python(ask: Ask, stream: Any, said: list[str], ra
     last = feed_message(states[-1], end()) if random.random() < 0.7 else states[-1]
     messages = [state.message for state in [*states, last, random.choice(ENDS)(last)]]
     assert ask("states", describe_messages(messages, random)) == []
+
+
+@pytest.mark.parametrize("name", [*RUNS, *CONTINUED])
+def test_runs_are_those_of_python(ask: Ask, name: str) -> None:
+    assert ask("states", describe_messages((RUNS | CONTINUED)[name], Random(name))) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", PLAYED)
+def test_runs_that_break_anywhere_are_those_of_python(ask: Ask, name: str) -> None:
+    for at, way in product(range(len(PLAYED[name])), BREAKS):
+        runs = broken_runs(PLAYED[name], at, way)
+        assert runs is None or ask("states", describe_messages(runs, Random(at))) == [], (at, way)
 
 
 @pytest.mark.untraced

@@ -115,8 +115,7 @@ class _Writer:
 
     def _result(self, before: Result | None, after: Result, part: int) -> list[Change]:
         old, new = _nested(before), _nested(after)
-        goes_on = isinstance(before, PendingResult) and (old is not None or before.progress is MISSING)
-        if isinstance(after, ToolResult) and (not goes_on or (old is not None and new is None)):
+        if isinstance(after, ToolResult) and not _goes_on(before, old, new):
             value = {"part": part, **self._ended(after)}
             if new is not None:
                 value["run"] = run_value(new, self._arguments, self._describe)
@@ -143,6 +142,13 @@ class _Writer:
         if result.error is None:
             return {"output": cast("JsonValue", plain_value(result.output)), _STATUS: "done"}
         return {"error": describe_failure(result, self._describe), _STATUS: _FAILURES[result.ran]}
+
+
+def _goes_on(before: Result | None, old: Run[Any] | None, new: Run[Any] | None) -> bool:
+    """Return whether the end of a call keeps all that was told of it: no change takes a member away."""
+    if not isinstance(before, PendingResult) or before.reason is not None:
+        return False
+    return before.progress is MISSING or (old is not None and new is not None)
 
 
 def _nested(result: Result | None) -> Run[Any] | None:

@@ -21,8 +21,8 @@ What a provider needs to have back, such as a signature, is `providerMetadata` o
 
 A client that joins late gets each part once, whole, and then the rest: enough to resume.
 
-Only events that ai 5, 6 and 7 all accept are sent, but for those of approvals, which ai 5 does not know: one wrong word,
-or a `null` where something is optional, makes a client drop the rest of the stream. Only `CallFinished` becomes
+Only events that ai 5, 6 and 7 all accept are sent, but for those of approvals, which ai 5 does not know: one wrong word
+or `null` where something is optional makes a client drop the rest of the stream. Only `CallFinished` becomes
 `tool-input-available` without `providerExecuted`, the event that makes a client run a tool. A client may ask again by
 itself when all calls of the last step have results: a run that ends there ends with an empty step, so that nobody does.
 

@@ -192,7 +192,7 @@ class AgUiCall:
     state: Literal["open", "ready", "answered"] = "open"
     """Only a call that is `ready` may be run; `answered` says that there is a result."""
     is_ended: bool = False
-    """Whether it has its TOOL_CALL_END, at which clients look whether there is a result, and run it if there is none."""
+    """Whether it has its TOOL_CALL_END: clients then look whether there is a result, and run it if there is none."""
 
 
 @dataclass

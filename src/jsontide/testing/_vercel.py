@@ -8,7 +8,8 @@ that they should enforce:
   event, `[DONE]` last;
 - one `start`, first; steps do not overlap; one end, and nothing after it but `[DONE]`;
 - texts and calls begin once, grow only while they are open, and are ended before their step is;
-- an error of a call is not taken back; a result comes after the arguments, and only a preliminary one is followed by another;
+- an error of a call is not taken back;
+- a result comes after the arguments, and only a preliminary one is followed by another;
 - a person is asked about a call that waits, once, and says no only to what was asked;
 - no key that makes a client drop the stream.
 

@@ -10,19 +10,21 @@ export type Event = JsonValue;
 
 /**
  * A value of a type while it grows: members may be missing, and texts and arrays may be short.
- * A message has its role, status and parts from the first event on.
+ * A message has its role, status and parts from the first event on, and a run its status and steps.
  */
 export type Growing<T> = T extends readonly (infer Item)[]
   ? Growing<Item>[]
   : T extends Message<infer Answer>
     ? Omit<Message, "parts" | "answer"> & { parts: Growing<Part>[]; answer?: Growing<Answer> }
+    : T extends Run<infer Answer>
+      ? Omit<Run, "steps"> & { steps: Growing<Step<Answer>>[] }
     : T extends object
       ? { [Key in keyof T]?: Growing<T[Key]> }
       : T;
 
 /** The event that ended a stream: how a message stands, or `failed`; a word other than `complete` is a failure. */
 export interface End {
-  readonly end: Outcome | "failed" | (string & {});
+  readonly end: RunOutcome | (string & {});
   readonly reason?: string;
   readonly path?: Path;
 }
@@ -130,6 +132,39 @@ export function events(source: Source): AsyncGenerator<Event, void>;
 
 /** Read a growing value, and go on without loss when the connection breaks off. */
 export function connect<T = any>(source: string | URL | Source, options?: Options<T>): Stream<T>;
+
+/** How a run stands; while it is `waiting`, a person must decide about the results that wait. */
+export type RunOutcome = Outcome | "waiting" | "limit" | "failed";
+
+/** The value of a run, as `CompactEncoder` writes it: `connect<Run>(url)`. */
+export interface Run<Answer = any> {
+  status: RunOutcome;
+  steps: Step<Answer>[];
+  /** What all messages cost together. */
+  usage?: { [name: string]: JsonValue };
+  /** Why it ended badly. */
+  error?: string;
+}
+
+/** One message, and what its calls gave; results are there when the message has ended. */
+export interface Step<Answer = any> {
+  message: Message<Answer>;
+  results?: Result[];
+}
+
+/** What has become of the call at the place `part` among the parts of its message. */
+export interface Result {
+  part: number;
+  status: "queued" | "waiting" | "running" | "done" | "failed" | "refused" | "not_run" | "unknown";
+  /** Why a person must decide. */
+  reason?: string;
+  /** The last value that the tool yielded; it is replaced. */
+  progress?: any;
+  /** The run of a tool that is one. */
+  run?: Run;
+  output?: any;
+  error?: string;
+}
 
 /** How a message or a call stands; only a call that is `complete` may be run. */
 export type Outcome =
