@@ -208,10 +208,11 @@ def _next_value(container: _PartlyWritten, ensure_ascii: bool, out: list[str]) -
     return container.values[position]
 
 
-def compact(value: Any, ensure_ascii: bool) -> str:
-    """Return the compact text of a whole value."""
+def compact(value: Any) -> str:
+    """Return the compact text of a whole value, an empty one of `MISSING`."""
     out: list[str] = []
-    write_value(value, ensure_ascii, True, out)
+    if value is not MISSING:
+        write_value(value, False, True, out)
     return "".join(out)
 
 
@@ -230,9 +231,9 @@ def write_json(value: object) -> str:
         if not text.isascii():
             text.encode()
     except UnicodeEncodeError:
-        return compact(value, ensure_ascii=False)
+        return compact(value)
     except (ValueError, TypeError, RecursionError):  # infinity, a Decimal, or many levels
-        return compact(make_finite(value), ensure_ascii=False)
+        return compact(make_finite(value))
     return text
 
 

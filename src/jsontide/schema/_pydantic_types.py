@@ -274,24 +274,25 @@ class TypeValidator(Generic[Model]):
 
     def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[Model]:
         if self._effort.is_too_much(value):
-            expected = "a document that pydantic validates in fewer steps"
-            return Validation(MISSING, (Violation((), MismatchReason.TOO_COMPLEX, expected),))
+            return _reject(MismatchReason.TOO_COMPLEX, "a document that pydantic validates in fewer steps")
         try:
             text = _dump(value) if has_decimals else _dump_quickly(value)
         except RecursionError:
-            return Validation(
-                MISSING, (Violation((), MismatchReason.INVALID, "a document that is nested less deeply"),)
-            )
+            return _reject(MismatchReason.INVALID, "a document that is nested less deeply")
         try:
             return Validation(self._adapter.validate_json(text))
         except ValidationError as error:
             if self._effort.multiplies and error.error_count() > _MAX_ERRORS:  # most of them repeat each other
-                expected = "a document that fits one branch of each union"
-                return Validation(MISSING, (Violation((), MismatchReason.NO_BRANCH, expected),))
+                return _reject(MismatchReason.NO_BRANCH, "a document that fits one branch of each union")
             return Validation(MISSING, _read_problems(error, value))
         except _INAPPLICABLE_ERRORS as error:
             _raise_bug(error)
             return Validation(MISSING, (_INAPPLICABLE_PROBLEM,))
+
+
+def _reject(reason: MismatchReason, expected: str) -> Validation[Any]:
+    """Reject a document as a whole."""
+    return Validation(MISSING, (Violation((), reason, expected),))
 
 
 @dataclass

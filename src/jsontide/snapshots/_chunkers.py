@@ -89,9 +89,7 @@ def _read_back(text: str, last: Any) -> None:
     """Compare the whole text with the last snapshot: its owner may have changed closed values in place."""
     found = find_difference(read_whole(text), last)
     if found is not None:
-        written = "" if found.before is MISSING else compact(found.before, False)
-        wanted = "" if found.now is MISSING else compact(found.now, False)
-        raise SnapshotConflict(found.path(), written, wanted)
+        raise SnapshotConflict(found.path(), compact(found.before), compact(found.now))
 
 
 @mypyc_attr(allow_interpreted_subclasses=True, serializable=True)

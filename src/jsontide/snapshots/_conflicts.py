@@ -162,12 +162,12 @@ class Conflict:
     def to_exception(self, frames: list[WriteFrame], text: str) -> SnapshotConflict:
         """Return the exception for a conflict that is not repaired; `text` is the whole text so far."""
         path = tuple([frame.key for frame in frames[2 : self.place + 1]])  # the document and the root have none
-        written = "" if self.before is MISSING else compact(self.before, False)
+        written = compact(self.before)
         if self.open_string is not None:
             written = quote(self.open_string, False)[:-1]
         if self.start >= 0:
             written = text[self.start :]
-        return SnapshotConflict(path + self.inside, written, "" if self.now is MISSING else compact(self.now, False))
+        return SnapshotConflict(path + self.inside, written, compact(self.now))
 
 
 def open_key(frames: list[WriteFrame], level: i64, open_string_key: Segment) -> Segment:

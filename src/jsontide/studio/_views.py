@@ -147,7 +147,6 @@ def describe_repairs(moment: Moment) -> list[View]:
 
 
 _LONGEST_VALUE: Final = 20_000
-_MOST_MISMATCHES: Final = 60
 
 
 def view_schema(session: Session, number: int) -> dict[str, Any] | None:
@@ -163,7 +162,7 @@ def view_schema(session: Session, number: int) -> dict[str, Any] | None:
     return {
         "status": resolution.status.value,
         "value": _write(resolution.value),
-        "errors": [error.message for error in resolution.errors[:_MOST_MISMATCHES]],
+        "errors": [error.message for error in resolution.errors[:_MOST_LISTED]],
     }
 
 
@@ -171,7 +170,7 @@ def _view_answer(message: Message[object]) -> dict[str, Any]:
     answer = message.answer
     value = answer.to_dict() if isinstance(answer, Partial) else answer
     status = "pending" if answer is MISSING else "partial" if isinstance(answer, Partial) else "final"
-    errors = [error.message for error in message.errors[:_MOST_MISMATCHES]]
+    errors = [error.message for error in message.errors[:_MOST_LISTED]]
     return {"status": "mismatch" if errors else status, "value": _write(value), "errors": errors}
 
 
