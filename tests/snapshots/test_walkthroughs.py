@@ -85,6 +85,11 @@ SAFARI_WALKTHROUGH: Rows = (
 """From the second description; the fifth snapshot, which it abridges, is written out."""
 
 RULES: dict[str, Rows] = {
+    "a number after values that wait says that they are complete": (
+        ('{"a": "x", "b": "y"}', "{"),
+        ('{"a": "x", "b": "y", "n": 5}', '"n":5,"a":"x","b":"y"'),
+        ("", "}"),
+    ),
     "000 the problem": (
         ('{"name":"Mat"}', '{"name":"Mat'),
         ('{"name":"Matthew"}', "thew"),
@@ -217,3 +222,9 @@ def test_with_max_wait_pending_values_that_do_not_change_are_complete(form: Form
         ("", '"}'),
     )
     assert walk(rows, form, max_wait=1) == [chunk for _, chunk in rows]
+
+
+@forms
+def test_null_that_waits_does_not_hold_back_what_is_empty(form: Form) -> None:
+    rows = (('{"a": null}', ""), ('{"a": null, "b": []}', '{"b":['), ("", '],"a":null}'))
+    assert walk(rows, form, nulls="late") == [chunk for _, chunk in rows]
