@@ -561,6 +561,116 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
 }
 
 
+MISPLACED |= {
+    f"Bedrock, in {kind} of a block as {name}": (
+        Bedrock,
+        {kind: {"contentBlockIndex": 0, name: {"toolUse": {"input": TEXT}}}},
+    )
+    for kind in (
+        "messageStart",
+        "contentBlockStart",
+        "contentBlockDelta",
+        "contentBlockStop",
+        "messageStop",
+        "metadata",
+    )
+    for name in ("arguments", "p", "start", "step")
+}
+MISPLACED |= {
+    f"Bedrock, as a text in {kind} of a block": (Bedrock, {kind: {"contentBlockIndex": 0, "step": "x/y"}})
+    for kind in ("messageStart", "contentBlockStop", "messageStop", "metadata")
+}
+MISPLACED |= {
+    "Bedrock, in what is padding elsewhere": (Bedrock, {"p": Bedrock.piece(0, TEXT)["contentBlockDelta"]}),
+    "Bedrock, beside a piece": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "", "args": "x/y"}}}},
+    ),
+    "Bedrock, in an event that says nothing of its block": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {}}, "delta": {"input": "x/y"}},
+    ),
+    "Anthropic, as the type of a delta": (
+        Anthropic,
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "x/y"}},
+    ),
+    "Interactions, as the type of a delta": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "x/y"}},
+    ),
+    "Cohere, beside the call of a delta": (
+        Cohere,
+        {
+            "type": "tool-call-delta",
+            "index": 0,
+            "delta": {"message": {"tool_calls": {"function": {}}, "content_index": "x/y"}},
+        },
+    ),
+    "Cohere, in a call without a function": (
+        Cohere,
+        {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"type": {"arguments": "x/y"}}}}},
+    ),
+    "Chat, as the model": (Chat, {"choices": [], "model": [{"function": {"arguments": TEXT}}]}),
+    "Chat, as the name of a function": (
+        Chat,
+        Chat.entry(index=0, function={"arguments": "", "name": [{"args": TEXT}]}),
+    ),
+    "Mistral, beside what an event holds": (
+        Chat,
+        {"data": {"choices": []}, "tool_calls": [{"index": 0, "function": {"arguments": TEXT}}]},
+    ),
+}
+
+
+def test_the_input_of_a_call_of_bedrock_where_it_begins_is_not_passed_over() -> None:
+    for given in (ARGUMENTS, TEXT):
+        for tool in ({"toolUseId": "c1", "name": "wipe", "input": given}, {"input": given}):
+            begun = {"contentBlockStart": {"contentBlockIndex": 0, "start": {"toolUse": tool}}}
+            assert ran([Bedrock.head("wipe", 0), begun, Bedrock.END]) == []
+            assert ran([begun, Bedrock.END]) == []
+
+
+MISPLACED_IN_GEMINI: dict[str, Any] = {
+    "as the name of a call": {
+        "functionCall": {"name": [{"jsonPath": "$.all", "boolValue": True}], "willContinue": True}
+    },
+    "as what an unknown field holds": {"jsonPath": [{"jsonPath": "$.all", "boolValue": True}]},
+    "as a second content": {"functionCall": {"willContinue": True, "partialArgs": []}, "inlineData": {}},
+    "as nothing": {"functionCall": {"willContinue": True}},
+}
+
+
+@pytest.mark.parametrize("name", MISPLACED_IN_GEMINI)
+def test_a_piece_of_a_call_of_gemini_in_another_place_is_missed(name: str) -> None:
+    head, end = Gemini.call(name="wipe", willContinue=True), Gemini.call()
+    assert ran([head, end, Gemini.END]) == [("wipe", {})]
+    part = {"candidates": [{"content": {"parts": [MISPLACED_IN_GEMINI[name]]}}]}
+    assert ran([head, part, end, Gemini.END]) == []
+
+
+def test_a_piece_of_a_call_of_gemini_beside_the_content_is_missed() -> None:
+    head, end = Gemini.call(name="wipe", willContinue=True), Gemini.call()
+    piece = Gemini.call(partialArgs=[{"jsonPath": "$.all", "boolValue": True}], willContinue=True)["candidates"]
+    for event in (
+        {"candidates": [], "usageMetadata": {"candidates": piece}},
+        {"candidates": [], "responseId": piece},
+        {"candidates": [{"content": {"role": piece[0]["content"]["parts"]}}]},
+        {"candidates": [{"content": {"parts": []}}], "jsonPath": {"stringValue": "/"}},
+    ):
+        assert ran([head, event, end, Gemini.END]) == []
+
+
+def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> None:
+    call = {"function": {"name": "wipe"}}
+    assert ran([Ollama.calls([call]), Ollama.END]) == [("wipe", {})]
+    for event in (
+        Ollama.calls([{**call, "tags": ARGUMENTS}]),
+        {**Ollama.calls([call]), "tags": ARGUMENTS},
+        {"message": {"tool_calls": [call], "tags": ARGUMENTS}, "done": False},
+    ):
+        assert ran([event, Ollama.END]) == []
+
+
 OTHER_KINDS: list[tuple[Any, list[Event]]] = [
     (
         Anthropic,

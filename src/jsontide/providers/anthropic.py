@@ -99,6 +99,7 @@ _USAGE: Final = UsageNames(
 _NO_JSON: Final = "an event with more input of a tool has none that can be read"
 _ADDRESS_FIELDS: Final = frozenset(("index", "type"))
 _TYPE_FIELD: Final = frozenset(("type",))
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
 _EVENT_FIELDS: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
 _CALL_FIELDS: Final = frozenset(("id", "input", "name", "type"))
@@ -361,8 +362,9 @@ def _read_json(draft: Draft, key: int, delta: dict[str, Any]) -> None:
 
 def _read_other_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     """Keep a delta of a kind that is not known; a compaction comes whole, in one of them."""
-    if isinstance(draft.find(key), PartialCall):
-        check_delta(draft, delta, _TYPE_FIELD)
+    part = draft.find(key)
+    if part is None or isinstance(part, PartialCall):  # it may be arguments, whatever its type
+        check_delta(draft, delta, _NO_FIELDS)
     else:
         check_unknown(draft, "", delta)
     said = rest_of(delta)

@@ -275,6 +275,7 @@ _HOLDERS: Final = frozenset(
         "functioncalls",
         "inputjson",
         "inputjsondelta",
+        "jsonpath",
         "partialargs",
         "partialjson",
         "toolcall",
@@ -286,6 +287,8 @@ _HOLDERS: Final = frozenset(
 """How providers call arguments, and what these are in; in lower case, without what parts words."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
+_LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "role", "type"))
+"""How fields are called that hold a text or a number wherever they stand, and never anything else."""
 
 
 def as_dict(value: object) -> dict[str, Any]:
@@ -325,8 +328,8 @@ def text_of(fields: dict[str, Any], name: str) -> str | None:
 def text_in(draft: Draft, fields: dict[str, Any], name: str) -> str | None:
     """Return a field that is a text, and note what may be arguments if it is something else."""
     found = text_of(fields, name)
-    if found is None:
-        check_unknown(draft, name, fields.get(name))
+    if found is None and fields.get(name) is not None:
+        check_unknown(draft, name, fields[name])
     return found
 
 
@@ -418,16 +421,21 @@ def index_in(draft: Draft, fields: dict[str, Any], name: str) -> int:
 def check_rest(draft: Draft, call: dict[str, Any], known: frozenset[str]) -> None:
     """Note what may be arguments among the fields of a call, or of a piece of one, that are not known."""
     for name, value in call.items():
-        if name not in known and value:
+        if value and (name not in known or is_odd_label(name, value)):
             if _bare(name) in _IN_CALLS:
                 draft.lose(_UNKNOWN.format(name))
             _search(draft, name, value, _IN_CALLS)
 
 
+def is_odd_label(name: str, value: object) -> bool:
+    """Return whether a field that is a text or a number in every event holds something in this one."""
+    return isinstance(value, (dict, list, tuple)) and name in _LABELS
+
+
 def check_delta(draft: Draft, delta: dict[str, Any], known: frozenset[str]) -> None:
     """Note that a delta of a call is of a kind that is not known, if it says anything."""
     for name, value in delta.items():
-        if name not in known and value:
+        if value and (name not in known or is_odd_label(name, value)):
             draft.lose(_UNKNOWN.format(name))
 
 
@@ -449,8 +457,12 @@ def check_call(draft: Draft, call: dict[str, Any], known: frozenset[str], argume
     """Note what may be arguments among the fields of a call: without those, every object that is not known may be."""
     check_rest(draft, call, known)
     if call.get(arguments) is None:
-        held = {name: value for name, value in call.items() if isinstance(value, (dict, list, tuple))}
-        check_delta(draft, held, known)
+        check_containers(draft, call, known)
+
+
+def check_containers(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
+    """Note what may be arguments around a call that has none: every object and array that is not known."""
+    check_delta(draft, {name: each for name, each in fields.items() if isinstance(each, (dict, list, tuple))}, known)
 
 
 def check_unknown(draft: Draft, name: str, value: object) -> None:

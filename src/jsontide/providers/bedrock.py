@@ -44,6 +44,7 @@ from jsontide.providers.base import (
     is_object,
     join_base64,
     keep_metadata,
+    keep_unknown,
     list_of,
     plain,
     read_error,
@@ -88,17 +89,19 @@ _EXCEPTION_NAMES: Final = (
 )
 _EVENT_NAMES: Final = ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop")
 
-_WITHOUT_DELTA: Final = ("messageStart", "contentBlockStart", "contentBlockStop", "messageStop", "metadata")
-
+_INDEX: Final = "contentBlockIndex"
 _PADDING_FIELD: Final = "p"
 """Random letters, so that the length of an event says nothing about what is in it."""
 _EVENT_FIELDS: Final = frozenset((*_EVENT_NAMES, "metadata", "error", _PADDING_FIELD))
 _START_FIELDS: Final = frozenset(("role", "id", _PADDING_FIELD))
-_BLOCK_FIELDS: Final = frozenset(("contentBlockIndex", "delta", "start", _PADDING_FIELD))
+_BEGIN_FIELDS: Final = frozenset((_INDEX, "start", _PADDING_FIELD))
+_DELTA_FIELDS: Final = frozenset((_INDEX, "delta", _PADDING_FIELD))
+_END_FIELDS: Final = frozenset((_INDEX, _PADDING_FIELD))
 _STOP_FIELDS: Final = frozenset(("stopReason", _PADDING_FIELD))
 _METADATA_FIELDS: Final = frozenset(("usage", _PADDING_FIELD))
 _WHOLE_FIELDS: Final = frozenset(("output", "stopReason", "usage", "additionalModelResponseFields"))
-_TOOL_FIELDS: Final = frozenset(("toolUseId", "name", "type", "input"))
+_HEAD_FIELDS: Final = frozenset(("toolUseId", "name", "type"))
+_INPUT_FIELDS: Final = frozenset(("input",))
 _CITED_FIELDS: Final = frozenset(("content", "citations"))
 _RESULT_FIELDS: Final = frozenset(("content",))
 _IMAGE_FIELDS: Final = frozenset(("format", "source"))
@@ -157,10 +160,8 @@ class BedrockReader(StartReader):
         for name, value in event.items():
             if value is None:
                 continue
-            if name in _WITHOUT_DELTA:
-                check_delta(draft, {"delta": check_fields(draft, name, value).get("delta")}, _NO_FIELDS)
             if name == "messageStart":
-                reader = self._begin(draft, as_dict(value))
+                reader = self._begin(draft, check_fields(draft, name, value))
             elif name == "contentBlockStart":
                 _read_start(draft, check_fields(draft, name, value))
                 reader = self.continue_after(self.start.after_event())
@@ -168,23 +169,23 @@ class BedrockReader(StartReader):
                 _read_delta(draft, check_fields(draft, name, value))
                 reader = self.continue_after(self.start.after_event())
             elif name == "contentBlockStop":
-                block = as_dict(value)
-                draft.close(integer_of(block, "contentBlockIndex"))
-                keep_metadata(draft, block, _BLOCK_FIELDS)
+                block = check_fields(draft, name, value)
+                draft.close(integer_of(block, _INDEX))
+                _keep_rest_of_block(draft, block, _END_FIELDS)
             elif name == "messageStop":
-                _read_stop(draft, as_dict(value))
+                _read_stop(draft, check_fields(draft, name, value))
                 reader = self.continue_after(self.start.after_event())
             elif name == "metadata":
-                _read_metadata(draft, as_dict(value))
+                _read_metadata(draft, check_fields(draft, name, value))
         _read_rest(draft, event)
         return reader
 
     def _begin(self, draft: Draft, start: dict[str, Any]) -> Reader:
+        _keep_rest_of_message(draft, start, _START_FIELDS)
         after = self.start.start(draft, text_of(start, "id"))
         if after is None:
             return self
         draft.set_role(text_of(start, "role"))
-        keep_metadata(draft, start, _START_FIELDS)
         return self.continue_after(after)
 
 
@@ -200,8 +201,9 @@ def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
         elif name == "reasoningContent":
             deltas.append({name: {**as_dict(value), **dict_of(as_dict(value), "reasoningText")}})
         elif name == "toolUse":
-            start[name] = value
-            deltas.append({name: value})
+            tool = as_dict(value)
+            start[name] = {inner: each for inner, each in tool.items() if inner != "input"}
+            deltas.append({name: {"input": tool["input"]} if "input" in tool else tool})
         else:
             start[name] = value
     events: list[dict[str, Any]] = []
@@ -216,8 +218,7 @@ def _split_block(at: int, block: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _read_start(draft: Draft, block: dict[str, Any]) -> None:
-    key = index_in(draft, block, "contentBlockIndex")
-    check_rest(draft, block, _BLOCK_FIELDS)
+    key = index_in(draft, block, _INDEX)
     for name, value in fields_in(draft, block, "start").items():
         if value is None:
             continue
@@ -233,16 +234,16 @@ def _read_start(draft: Draft, block: dict[str, Any]) -> None:
         else:
             check_unknown(draft, name, value)
             draft.set_part(key, Other(name, {name: plain(value)}, False, draft.count, True))
-    keep_metadata(draft, block, _BLOCK_FIELDS)
+    _keep_rest_of_block(draft, block, _BEGIN_FIELDS)
 
 
 def _begin_call(draft: Draft, key: int, tool: dict[str, Any]) -> None:
     kind = text_of(tool, "type")
     on_server = kind is not None and kind != "tool_use"
     call_id, name = text_of(tool, "toolUseId"), text_of(tool, "name")
-    check_rest(draft, tool, _TOOL_FIELDS)
+    check_rest(draft, tool, _HEAD_FIELDS)
     at = draft.add_call(CallDelta(key, call_id, name, None, on_server=on_server, key=key))
-    describe_call(draft, at, kind or "", rest_of(tool, _TOOL_FIELDS))
+    describe_call(draft, at, kind or "", rest_of(tool, _HEAD_FIELDS))
 
 
 def _begin_result(draft: Draft, key: int, result: dict[str, Any]) -> None:
@@ -284,8 +285,9 @@ def _read_image(draft: Draft, at: int, image: dict[str, Any]) -> None:
 
 
 def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
-    key = index_in(draft, block, "contentBlockIndex")
-    for name, value in fields_in(draft, block, "delta").items():
+    key = index_in(draft, block, _INDEX)
+    delta = fields_in(draft, block, "delta")
+    for name, value in delta.items():
         if value is None:
             continue
         if name == "text":
@@ -302,10 +304,20 @@ def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
             _read_image(draft, draft.find_at(key), as_dict(value))
         else:
             _read_other_delta(draft, key, name, value)
-    has_none = "delta" not in block
-    if has_none or len(block) > _USUAL_FIELD_COUNT:
-        (check_delta if has_none else check_rest)(draft, block, _BLOCK_FIELDS)
-        keep_metadata(draft, block, _BLOCK_FIELDS)
+    if not delta or len(block) > _USUAL_FIELD_COUNT:
+        _keep_rest_of_delta(draft, key, block)
+
+
+def _keep_rest_of_delta(draft: Draft, key: int, block: dict[str, Any]) -> None:
+    if not block.get("delta") and _may_be_call(draft, key):
+        draft.lose(_NO_INPUT)
+    _keep_rest_of_block(draft, block, _DELTA_FIELDS)
+
+
+def _may_be_call(draft: Draft, key: int) -> bool:
+    """Return whether a block is a call, or not known."""
+    part = None if key == NO_KEY else draft.find(key)
+    return part is None or isinstance(part, PartialCall)
 
 
 def _read_odd_text(draft: Draft, value: object) -> str:
@@ -318,18 +330,15 @@ def _read_odd_text(draft: Draft, value: object) -> str:
 
 def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
     check_unknown(draft, name, value)
-    part = draft.find(key)
-    if key == NO_KEY or isinstance(part, PartialCall):
+    if _may_be_call(draft, key):
         check_delta(draft, {name: value}, _NO_FIELDS)
-    elif part is None:
-        check_rest(draft, {name: value}, _NO_FIELDS)
     merge_delta(draft, key, {name: plain(value)}, False)
 
 
 def _read_input(draft: Draft, key: int, tool: dict[str, Any]) -> None:
     piece = tool.get("input")
-    if tool and "input" not in tool:
-        draft.lose(_NO_INPUT)
+    if len(tool) != 1 or "input" not in tool:
+        check_delta(draft, tool, _INPUT_FIELDS)
     draft.add_call(CallDelta(key, None, None, arguments_of(piece), is_object=is_object(piece), key=key))
 
 
@@ -382,14 +391,35 @@ def _read_stop(draft: Draft, stop: dict[str, Any]) -> None:
     reason = text_of(stop, "stopReason")
     if reason:
         draft.finish(_REASONS.get(reason, reason), reason)
-    keep_metadata(draft, stop, _STOP_FIELDS)
+    _keep_rest_of_message(draft, stop, _STOP_FIELDS)
 
 
 def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
     usage = rest_of(dict_of(metadata, "usage"))
     if usage:
         draft.set_usage(_USAGE.read(usage, usage))
-    keep_metadata(draft, metadata, _METADATA_FIELDS)
+    _keep_rest_of_message(draft, metadata, _METADATA_FIELDS)
+
+
+def _keep_rest_of_block(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
+    """Keep what else an event of a block says; without what such an event brings, all of it may be arguments."""
+    _check_padding(draft, fields)
+    (check_rest if "delta" in fields or "start" in fields else check_delta)(draft, fields, known)
+    keep_metadata(draft, fields, known)
+
+
+def _keep_rest_of_message(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
+    """Keep what else an event says that is of no block; with the index of one, all of it may be arguments."""
+    _check_padding(draft, fields)
+    if fields.get(_INDEX) is not None:
+        check_delta(draft, fields, known)
+    keep_unknown(draft, fields, known)
+
+
+def _check_padding(draft: Draft, fields: dict[str, Any]) -> None:
+    """Note that what stands for padding is no text, and may be arguments."""
+    if text_of(fields, _PADDING_FIELD) is None:
+        check_delta(draft, {_PADDING_FIELD: fields.get(_PADDING_FIELD)}, _NO_FIELDS)
 
 
 def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
@@ -401,13 +431,14 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
             draft.fail(said, {"type": name, **as_dict(plain(value))})
             draft.set_metadata(name, plain(value))
     # Beside a known member, an empty error is no error.
+    _check_padding(draft, event)
     is_alone = not any([name in event for name in _EVENT_NAMES])
     if not ((is_alone or event.get("error")) and read_error(draft, event)):
         for name, value in event.items():
             if name not in _EVENT_FIELDS:
                 check_unknown(draft, name, value)
                 # Of a block, as arguments are, or the fields of one without its name.
-                if any([integer_of(each, "contentBlockIndex") != NO_INDEX for each in (event, as_dict(value))]):
+                if any([integer_of(each, _INDEX) != NO_INDEX for each in (event, as_dict(value))]):
                     check_delta(draft, {name: value}, _NO_FIELDS)
         keep_metadata(draft, event, _EVENT_FIELDS)
 

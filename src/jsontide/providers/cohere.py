@@ -75,6 +75,7 @@ _CALL_FIELDS: Final = frozenset(("function", "id", "type"))
 _FUNCTION_FIELDS: Final = frozenset(("arguments", "name"))
 _END_FIELDS: Final = frozenset(("error", "finish_reason", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
+_NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
 _CALL_TYPES: Final = ("tool-call-delta", "tool-call-start")
 """The events that have arguments."""
 _SILENT_TYPES: Final = ("citation-end", "debug", "ping")
@@ -131,7 +132,7 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
     if kind == "content-delta" or kind == "content-start":
         _read_content(draft, index, dict_of(message, "content"))
     elif kind in _CALL_TYPES:
-        _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"))
+        _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"), kind)
         _check_call_event(draft, event, delta, message)
     elif kind == "tool-plan-delta":
         _read_plan(draft, text_of(message, "tool_plan"))
@@ -204,9 +205,11 @@ def _read_plan(draft: Draft, piece: str | None) -> None:
     draft.add_reasoning(_PLAN_KEY, piece)
 
 
-def _read_call(draft: Draft, index: int, call: dict[str, Any]) -> None:
+def _read_call(draft: Draft, index: int, call: dict[str, Any], kind: str) -> None:
     function = fields_in(draft, call, "function")
     given = function.get("arguments")
+    if given is None and kind == "tool-call-delta":
+        draft.lose(_NO_ARGUMENTS)
     check_rest(draft, call, _CALL_FIELDS)
     check_function(draft, function, _FUNCTION_FIELDS)
     if call.get("function") is None:

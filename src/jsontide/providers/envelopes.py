@@ -22,6 +22,7 @@ from jsontide.providers.base import (
     Reader,
     as_dict,
     as_text,
+    check_rest,
     count_of,
     dict_of,
     is_true,
@@ -31,6 +32,7 @@ from jsontide.providers.base import (
     text_of,
 )
 
+_ENVELOPES: Final = ("chunk", "data", "result")
 _NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
 _NOT_OPENED: Final = "an event of the stream holds something of an unexpected type"
 _EXCEPTION: Final = "Exception"
@@ -59,10 +61,12 @@ class EnvelopeReader(Reader):
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
         inside = open_envelope(event)
-        if inside is None:
-            for name in ("chunk", "data"):  # which cannot be opened
-                if event.get(name) is not None:
+        for name in _ENVELOPES:
+            if event.get(name) is not None:
+                if inside is None:  # which cannot be opened
                     draft.lose(_NOT_OPENED)
+                else:
+                    check_rest(draft, event, frozenset((name,)))
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
 

@@ -76,6 +76,7 @@ from jsontide.providers.base import (
     plain,
     read_error,
     rest_of,
+    text_in,
     text_of,
 )
 from jsontide.providers.strict import ToolRules
@@ -856,12 +857,19 @@ _RESPONSE_FIELDS: Final = frozenset(
     )
 )
 """The fields of a response that are read, or say nothing; all others are kept as they are."""
+_RESPONSE_TEXTS: Final = (
+    *("createTime", "create_time", "modelVersion", "model_version", "responseId", "response_id"),
+    *("usageMetadata", "usage_metadata"),
+)
+"""Those that hold no container, or none in which arguments could be."""
 _PIECE: Final = ("candidates", 0, "content", "parts", 0, "text")
 _COME_IN_PARTS: Final = (CITATIONS, "urlContextMetadata")
 _CALL_FIELDS: Final = frozenset(("args", "id", "name", "partialArgs", "partial_args", "willContinue", "will_continue"))
 SIGNATURE: Final = "thoughtSignature"
 
 _NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
+_NO_PIECE: Final = "a response with more arguments of a call has none that can be read"
+_TWO_CONTENTS: Final = "a part of a response has two contents, and one of them may be arguments of a call"
 _NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
 
 _NO_RUN: Final = 0
@@ -925,6 +933,8 @@ class GeminiReader(Reader):
             if name not in _RESPONSE_FIELDS and value is not None:
                 check_unknown(draft, name, value)
                 draft.set_metadata(to_camel(name), plain_camel(value))
+            elif name in _RESPONSE_TEXTS and isinstance(value, (dict, list)):
+                check_unknown(draft, name, value)
         usage = read_either(event, "usageMetadata", "usage_metadata")
         if usage is not None:
             read_usage(draft, usage)
@@ -981,9 +991,11 @@ def _word_of(value: object) -> str | None:
     return as_text(value) if number is None else str(number)
 
 
-def _check_call(draft: Draft, call: dict[str, Any], is_empty: bool) -> None:
+def _check_call(draft: Draft, call: dict[str, Any], is_empty: bool, lacks_piece: bool) -> None:
     """Note what may be arguments in a call, and is not where they should be."""
     check_rest(draft, call, _CALL_FIELDS)
+    if lacks_piece:
+        draft.lose(_NO_PIECE)
     if is_empty:
         check_delta(draft, call, _CALL_FIELDS)
 
@@ -1073,7 +1085,7 @@ class _Step:
                 for item in items_in(self.draft, content, name):
                     self._read_part(check_item(self.draft, name, item))
             elif name == "role":
-                if as_text(value) == "model":
+                if text_in(self.draft, content, name) == "model":
                     self.draft.set_role("assistant")
             elif value is not None:
                 check_unknown(self.draft, name, value)
@@ -1101,6 +1113,8 @@ class _Step:
             if name == "text" and isinstance(given, str):
                 text = str(given)
             elif name in CONTENTS:
+                if content:
+                    self.draft.lose(_TWO_CONTENTS)
                 content, value = name, given
             else:
                 check_unknown(self.draft, name, given)
@@ -1195,7 +1209,7 @@ class _Step:
         is_mixed = begins and known is not None and goes_on != CLOSED
         says_nothing = given is None or (not given and isinstance(given, (str, Mapping)))
         is_empty = says_nothing and not partials
-        _check_call(draft, call, is_empty)
+        _check_call(draft, call, is_empty, is_empty and goes_on == CONTINUES and not begins)
         if begins and name is None:
             if is_empty:  # the end of a call that is over already
                 return

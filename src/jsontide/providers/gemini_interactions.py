@@ -237,7 +237,7 @@ _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can
 _NO_STEP: Final = "an event with more arguments does not say which call they belong to"
 _ADDRESS_FIELDS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
 _ARGUMENTS_FIELDS: Final = frozenset(("arguments", "type"))
-_TYPE_FIELD: Final = frozenset(("type",))
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
 _USUAL_FIELD_COUNT: Final = 4
 """The fields of a usual delta, its id included."""
 _MEDIA_TYPES: Final = ("image", "audio", "video", "document", "file")
@@ -385,8 +385,9 @@ class InteractionsReader(Reader):
         elif kind.endswith("_result") and kind != "function_result":
             reader = self._read_result(draft, index, kind, delta)
         else:
-            if isinstance(draft.find(key), PartialCall):
-                check_delta(draft, delta, _TYPE_FIELD)
+            part = draft.find(key)
+            if part is None or isinstance(part, PartialCall):  # it may be arguments, whatever its type
+                check_delta(draft, delta, _NO_FIELDS)
             check_unknown(draft, kind, delta)
             keep(draft, key, kind, delta)
         return reader._after_event()

@@ -30,6 +30,7 @@ from jsontide.providers.base import (
     arguments_of,
     as_dict,
     as_text,
+    check_containers,
     check_fields,
     check_function,
     check_item,
@@ -37,6 +38,7 @@ from jsontide.providers.base import (
     check_unknown,
     count_of,
     created_of,
+    dict_of,
     fields_in,
     function_tool,
     is_object,
@@ -115,7 +117,11 @@ class OllamaReader(Reader):
         if draft.provider is None or draft.model is None:
             draft.identify(None, text_of(event, "model"), created_of(event.get("created_at")), self.name)
         keep_unknown(draft, event, _LINE_FIELDS)
-        _read_message(draft, check_fields(draft, "message", given))
+        message = check_fields(draft, "message", given)
+        _read_message(draft, message)
+        if not all([_has_arguments(call) for call in list_of(message, "tool_calls")]):
+            check_containers(draft, event, _LINE_FIELDS)
+            check_containers(draft, message, _MESSAGE_FIELDS)
         logprobs = event.get("logprobs")
         if isinstance(logprobs, (list, tuple)):
             draft.extend_metadata("logprobs", [plain(item) for item in logprobs])
@@ -138,6 +144,10 @@ def _message_of(event: dict[str, Any]) -> object:
     return {"content": event["response"], "thinking": event.get("thinking")}
 
 
+def _has_arguments(call: object) -> bool:
+    return dict_of(as_dict(call), "function").get("arguments") is not None
+
+
 def _read_message(draft: Draft, message: dict[str, Any]) -> None:
     """Note what is new, in the order in which a model says it."""
     draft.set_role(text_in(draft, message, "role"))
@@ -157,6 +167,8 @@ def _read_call(draft: Draft, call: dict[str, Any]) -> None:
     check_rest(draft, call, _CALL_FIELDS)
     check_function(draft, function, _FUNCTION_FIELDS)
     given = function.get("arguments")
+    if given is None:
+        check_containers(draft, call, _CALL_FIELDS)
     text, name = arguments_of(given), text_of(function, "name")
     at = draft.add_call(CallDelta(NO_INDEX, text_of(call, "id"), name, text, is_object=is_object(given)))
     draft.annotate(at, None, {**rest_of(call, _NAMED_FIELDS), **rest_of(function, _NAMED_FIELDS)} or None, False)

@@ -55,6 +55,7 @@ from jsontide.providers.base import (
     index_in,
     integer_of,
     is_object,
+    is_odd_label,
     is_own,
     items_in,
     join_base64,
@@ -102,7 +103,7 @@ def read_function_call(draft: Draft, function: dict[str, Any]) -> None:
 
 def _read_function(draft: Draft, call: dict[str, Any], function: dict[str, Any]) -> int:
     arguments = function.get("arguments")
-    index, call_id, name = _read_index(draft, call), text_of(call, "id"), text_of(function, "name")
+    index, call_id, name = _read_index(draft, call), text_of(call, "id"), text_in(draft, function, "name")
     if type(arguments) is str or arguments is None:
         return draft.add_call(CallDelta(index, call_id, name, arguments))
     text, is_whole = arguments_of(arguments), is_object(arguments)
@@ -610,6 +611,8 @@ def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
     for name, value in event.items():
         if name not in _CHUNK_FIELDS and value is not None:
             _read_field(draft, name, value, event)
+        elif is_odd_label(name, value):
+            check_unknown(draft, name, value)
     usage = event.get("usage")
     if usage is not None:
         _set_usage(draft, usage)
