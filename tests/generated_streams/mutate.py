@@ -73,6 +73,8 @@ class Base:
     """Which call an index is of; empty if the calls of a stream are told apart by their order."""
     kinds: list[str]
     """Of which kinds the events are, and what is in them."""
+    names: list[str]
+    """How fields are called: in these events, and by any provider if they have arguments in them."""
     known: dict[int, tuple[Any, list[Any]]] = field(default_factory=dict)
     """Each of the events by its `id`, as it is written and with what is marked in it: most are never mutated."""
 
@@ -107,7 +109,19 @@ def find_base(stream: Stream) -> Base | None:
         if "sequence_number" in event:
             short[at] = {**event, "sequence_number": at}
     known = {id(event): (write(event), find(event)) for event in short}
-    return Base(stream, short, calls, {} if stream.provider in IN_ORDER else marker.indices, kinds_of(stream), known)
+    indices = {} if stream.provider in IN_ORDER else marker.indices
+    return Base(stream, short, calls, indices, kinds_of(stream), names_of(stream), known)
+
+
+def names_of(stream: Stream) -> list[str]:
+    return sorted({*OTHER_NAMES, *(name for event in stream.events for name in find_names(event))})
+
+
+def find_names(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from find_names(item)
 
 
 def kinds_of(stream: Stream) -> list[str]:
@@ -240,13 +254,47 @@ def change(events: list[Any], base: Base, random: Random) -> str:
     return alter(events, [at], path, base, random)
 
 
+def carry(events: list[Any], base: Base, random: Random) -> str:
+    """Carry a field to another place of its event, under its own name or another that the stream has."""
+    at = pick(events, base, random)
+    paths = [path for path in paths_of(events[at], ()) if path[-1] not in INDEX]
+    if not paths or len({one.call for one in base.marks(events[at]) if isinstance(one, Piece)}) > 1:
+        return "nothing"
+    path = random.choice(paths)
+    value = value_at(events[at], path)
+    without = put(events[at], path, without_item)
+    places = [(), *(place for place in paths_of(without, ()) if isinstance(value_at(without, place), dict))]
+    place, name = random.choice(places), random.choice((path[-1], random.choice(base.names)))
+    if name in INDEX:
+        return "nothing"
+    events[at] = put([without], (0, *place), lambda holder, key: with_item(holder, key, str(name), value))[0]
+    return f"carried {path} of {at} to {place} as {name}"
+
+
+def value_at(value: Any, path: tuple[Any, ...]) -> Any:
+    for key in path:
+        value = value[key]
+    return value
+
+
+def without_item(holder: Any, key: Any) -> Any:
+    holder.pop(key)
+    return holder
+
+
+def with_item(holder: Any, key: Any, name: str, value: Any) -> Any:
+    """Return what holds an object under a key, with another field in that object."""
+    changed = {**holder[key], name: value}
+    return {**holder, key: changed} if isinstance(holder, dict) else [*holder[:key], changed, *holder[key + 1 :]]
+
+
 def everywhere(events: list[Any], base: Base, random: Random) -> str:
     """Rename a field in all events that have it at the same path, as a new version of an API does."""
     paths = [path for path in paths_of(events[pick(events, base, random)], ()) if path and isinstance(path[-1], str)]
     paths = [path for path in paths if path[-1] not in INDEX]  # without one, a piece that moves is another call's
     if not paths:
         return "nothing"
-    path, other = random.choice(paths), random.choice(OTHER_NAMES)
+    path, other = random.choice(paths), random.choice(base.names)
     for at, event in enumerate(events):
         events[at] = put(event, path, lambda holder, name: renamed(holder, name, other))
     return f"renamed {path} to {other} everywhere"
@@ -268,7 +316,7 @@ def retag(events: list[Any], base: Base, random: Random) -> str:
     return f"retagged {path} of {at} as {other}"
 
 
-MUTATIONS = (move, drop, double, change, change, change, change, change, everywhere, retag)
+MUTATIONS = (move, drop, double, change, change, change, change, change, carry, carry, everywhere, retag)
 
 
 def paths_of(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -301,7 +349,7 @@ def renamed(holder: Any, name: Any, other: str) -> Any:
 
 def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Base, random: Random) -> str:
     how = random.choice(("drop", "rename", "retype", "retype", "lift", "index"))
-    other, form, number = random.choice(OTHER_NAMES), random.randrange(6), random.randrange(8)
+    other, form, number = random.choice(base.names), random.randrange(6), random.randrange(8)
     far = ELSEWHERE + 8 + random.randrange(10**6)  # a piece and a name that both get it would be of one call
 
     def edit(holder: Any, name: Any) -> Any:
