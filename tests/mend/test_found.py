@@ -202,6 +202,14 @@ AMBIGUOUS: dict[str, str] = {
     "an object in a quoted scalar, before words": 'He wrote "so: {"a": 1} or so"',
     "two arrays in a quoted scalar": 'He wrote "so: [1, 2] or [2] or so"',
     "an object at the beginning of a quoted scalar": 'He wrote "{"a": 1} or so" here',
+    "a key in apostrophes with a key of JSON in it": '{\t\'name":  \n "x, "\t, "b"\t: "\': “c" ,  \n "d"  \n :1\t}',
+    "such a key in one line": "{'name\":\"x, y','b\": 1}",
+    "such a key with a space": "{'name\" : \"x', 'b\" : 1}",
+    "an object in a cell of CSV, after a tag in a key": (
+        '"{\r\n ""<|x|>}"": {\r\n ""x"": ""y""\r\n },\r\n ""b"": 1\r\n}"'
+    ),
+    "such an object on a line of its own": '"{\r\n ""<|x|>}"":\r\n {""x"": ""y""},\r\n ""b"": 1\r\n}"',
+    "an object with doubled marks after quoted words": 'So "it" is {""x"": ""y""} here',
     "a quotation mark after a fence that none has opened": '{"a": "b"}~~~\n"',
     "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',
 }

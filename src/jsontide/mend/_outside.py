@@ -577,10 +577,17 @@ class Outside:
             and RepairKind.ROOT in self.buffer.kinds
         )
 
+    def _is_in_cell(self, i: i64) -> bool:
+        """Return whether the object at `i` may be inside a cell of CSV: its marks are doubled, with others before."""
+        text = self.buffer.text
+        if self.last_char == '"' or not (self.line_marks or self.has_quote):
+            return False
+        return find_wrapping(text, i, self.buffer.limit(i, len(text)), False) == DOUBLED
+
     def _begin_value(self, i: i64) -> i64:
         buffer = self.buffer
         if not self.found:
-            if self.had_brackets and self.has_quote:
+            if (self.had_brackets and self.has_quote) or self._is_in_cell(i):
                 return buffer.fail_ambiguous(i, "no value after brackets that may be one")
             buffer.flush_drop()
             self.open_brackets = self.aside = ""

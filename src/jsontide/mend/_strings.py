@@ -70,6 +70,7 @@ _AFTER_END: Final = AFTER_STRING + "`<"
 _COMMENT: Final = "/#"
 _KEY_AND_MORE: Final = re.compile(r"""[”“’‘»'`]\s*[:：][^"]*"\s*[:：]\s*\Z""")
 """A key that may have ended at another mark before a colon, and `"` and a colon after it."""
+_END_OF_KEY: Final = re.compile(r'"\s*[:：]')
 _ESCAPES: Final = ("b", "f", "n", "r", "t", "u", "/", "\\")
 
 
@@ -415,6 +416,8 @@ class Strings:
             return buffer.fail_held(i) if self.tally.marks else self._end(i)
         if self.wrapping == DOUBLED and buffer.text[i] == '"':
             return self._begin_doubled(i)
+        if is_key and self.escapes & _MARKED and self._has_key_inside(i):
+            return buffer.fail_ambiguous(i, "a key that did not end at another quotation mark")
         if self.tally.marks == 0 and i + 1 < n and self.quote not in OPEN_ONLY and self._ends_plainly(i, n, top):
             return self._end(i)
         if buffer.base + i == self.start and buffer.text[i] in "\"'":
@@ -423,6 +426,11 @@ class Strings:
             if i + 1 == n and not buffer.is_end:
                 return buffer.wait(i)
         return self._judge_by_what_follows(i, n, top)
+
+    def _has_key_inside(self, i: i64) -> bool:
+        """Return whether the key that may end at `i` has a mark of JSON and a colon in it, and may have ended there."""
+        begin: i64 = self.start - self.buffer.base
+        return _END_OF_KEY.search(self.buffer.text, begin, i) is not None
 
     def _judge_by_what_follows(self, i: i64, n: i64, top: Frame) -> i64:
         buffer = self.buffer
