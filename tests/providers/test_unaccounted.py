@@ -586,6 +586,10 @@ MISPLACED |= {
         Bedrock,
         {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "", "args": "x/y"}}}},
     ),
+    "Bedrock, beside a piece that says nothing": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {}}, "usage": "x/y"}},
+    ),
     "Bedrock, in an event that says nothing of its block": (
         Bedrock,
         {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {}}, "delta": {"input": "x/y"}},
@@ -658,6 +662,40 @@ def test_a_piece_of_a_call_of_gemini_beside_the_content_is_missed() -> None:
         {"candidates": [{"content": {"parts": []}}], "jsonPath": {"stringValue": "/"}},
     ):
         assert ran([head, event, end, Gemini.END]) == []
+
+
+def test_an_object_beside_a_call_of_gemini_without_arguments_may_be_them() -> None:
+    for about, made in (({"partMetadata": {"a": 1}}, [("wipe", {})]), ({"modelVersion": ARGUMENTS}, [])):
+        part = {"functionCall": {"name": "wipe"}, **about}
+        assert ran([{"candidates": [{"content": {"parts": [part]}}]}, Gemini.END]) == made
+
+
+USAGE: list[tuple[Any, Event, str]] = [
+    (Chat, {"choices": []}, "usage"),
+    (Anthropic, {"type": "message_delta", "delta": {}}, "usage"),
+    (Bedrock, {"metadata": {}}, "metadata.usage"),
+    (Cohere, {"type": "message-end", "delta": {}}, "delta.usage"),
+    (Responses, {"type": "response.in_progress", "response": {}}, "response.usage"),
+    (Interactions, {"event_type": "interaction.completed", "interaction": {"status": "x"}}, "interaction.usage"),
+]
+
+
+@pytest.mark.parametrize(("to", "event", "path"), USAGE, ids=[to.__name__ for to, *_ in USAGE])
+def test_arguments_among_the_usage_are_missed(to: Any, event: Event, path: str) -> None:
+    message = stream_message([to.head("wipe", 0), put(event, path, {"a": {"tool_calls": [TEXT]}}), to.END]).final()
+    assert any("may hold arguments" in error.message for error in message.errors)
+
+
+def put(event: Event, path: str, value: Any) -> Event:
+    name, _, rest = path.partition(".")
+    return {**event, name: put(event.get(name, {}), rest, value) if rest else value}
+
+
+def test_an_object_beside_a_call_of_workers_ai_without_arguments_may_be_them() -> None:
+    call = {"name": "wipe"}
+    for beside, made in (({}, [("wipe", {})]), ({"tags": ARGUMENTS}, []), ({"usage": {"arguments": ARGUMENTS}}, [])):
+        whole = {"success": True, "result": {"response": None, "tool_calls": [call], **beside}}
+        assert ran([whole]) == made
 
 
 def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> None:

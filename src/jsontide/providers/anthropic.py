@@ -402,6 +402,7 @@ def _read_usage(draft: Draft, event: dict[str, Any]) -> None:
     given = rest_of(dict_of(event, "usage"))
     if not given:
         return
+    check_unknown(draft, "usage", given)
     if "service_tier" in given:
         draft.set_metadata("service_tier", given["service_tier"])
     before = draft.usage

@@ -337,7 +337,9 @@ def _read_other_delta(draft: Draft, key: int, name: str, value: object) -> None:
 
 def _read_input(draft: Draft, key: int, tool: dict[str, Any]) -> None:
     piece = tool.get("input")
-    if len(tool) != 1 or "input" not in tool:
+    if "input" not in tool:
+        draft.lose(_NO_INPUT)
+    elif len(tool) > 1:
         check_delta(draft, tool, _INPUT_FIELDS)
     draft.add_call(CallDelta(key, None, None, arguments_of(piece), is_object=is_object(piece), key=key))
 
@@ -397,6 +399,7 @@ def _read_stop(draft: Draft, stop: dict[str, Any]) -> None:
 def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
     usage = rest_of(dict_of(metadata, "usage"))
     if usage:
+        check_unknown(draft, "usage", usage)
         draft.set_usage(_USAGE.read(usage, usage))
     _keep_rest_of_message(draft, metadata, _METADATA_FIELDS)
 

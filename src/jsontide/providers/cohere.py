@@ -260,6 +260,7 @@ def _read_end(draft: Draft, event: dict[str, Any], delta: dict[str, Any]) -> Non
     draft.identify(text_of(event, "id"), None, None, "")
     usage = dict_of(delta, "usage")
     if usage:
+        check_unknown(draft, "usage", usage)
         draft.set_usage(_USAGE.read(usage, plain(delta["usage"])))
     keep_metadata(draft, delta, _END_FIELDS)
     if error or (reason is not None and reason in _FAILURE_REASONS):

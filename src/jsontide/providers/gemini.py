@@ -61,6 +61,7 @@ from jsontide.providers.base import (
     as_dict,
     as_integer,
     as_text,
+    check_containers,
     check_delta,
     check_fields,
     check_item,
@@ -868,6 +869,8 @@ _CALL_FIELDS: Final = frozenset(("args", "id", "name", "partialArgs", "partial_a
 SIGNATURE: Final = "thoughtSignature"
 
 _NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
+_PART_FIELDS: Final = frozenset(("partMetadata", "videoMetadata"))
+"""The objects that a part may have beside its content."""
 _NO_PIECE: Final = "a response with more arguments of a call has none that can be read"
 _TWO_CONTENTS: Final = "a part of a response has two contents, and one of them may be arguments of a call"
 _NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
@@ -991,13 +994,16 @@ def _word_of(value: object) -> str | None:
     return as_text(value) if number is None else str(number)
 
 
-def _check_call(draft: Draft, call: dict[str, Any], is_empty: bool, lacks_piece: bool) -> None:
-    """Note what may be arguments in a call, and is not where they should be."""
+def _check_call(
+    draft: Draft, call: dict[str, Any], beside: dict[str, JsonValue], is_empty: bool, lacks_piece: bool
+) -> None:
+    """Note what may be arguments in a call, or in the part that it is in, and is not where they should be."""
     check_rest(draft, call, _CALL_FIELDS)
-    if lacks_piece:
-        draft.lose(_NO_PIECE)
     if is_empty:
         check_delta(draft, call, _CALL_FIELDS)
+        check_containers(draft, beside, _PART_FIELDS)
+    if lacks_piece:
+        draft.lose(_NO_PIECE)
 
 
 class _Step:
@@ -1209,7 +1215,7 @@ class _Step:
         is_mixed = begins and known is not None and goes_on != CLOSED
         says_nothing = given is None or (not given and isinstance(given, (str, Mapping)))
         is_empty = says_nothing and not partials
-        _check_call(draft, call, is_empty, is_empty and goes_on == CONTINUES and not begins)
+        _check_call(draft, call, extra, is_empty, is_empty and goes_on == CONTINUES and not begins)
         if begins and name is None:
             if is_empty:  # the end of a call that is over already
                 return

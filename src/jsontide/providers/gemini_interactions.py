@@ -76,6 +76,7 @@ def read_usage(draft: Draft, usage: dict[str, Any]) -> None:
     if not usage or (draft.usage is not None and draft.usage.raw == usage):
         return
     raw = plain(usage)
+    check_unknown(draft, "usage", raw)
     if isinstance(raw, dict):
         draft.set_usage(_USAGE.read(usage, {name: value for name, value in raw.items() if value is not None}))
 

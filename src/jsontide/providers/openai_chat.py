@@ -728,6 +728,7 @@ _USAGE: Final = UsageNames(
 def _set_usage(draft: Draft, usage: object) -> None:
     """Note what a message cost so far; totals that a server sends with every chunk replace each other."""
     fields = as_dict(usage)
+    check_unknown(draft, "usage", usage)
     if fields:
         draft.set_usage(_read_usage(fields, plain(usage)))
 

@@ -791,6 +791,7 @@ def read_response(draft: Draft, response: dict[str, Any]) -> None:
     keep_metadata(draft, response, _KNOWN_RESPONSE_FIELDS)
     if response.get("usage") is not None:
         usage = dict_of(response, "usage")
+        check_unknown(draft, "usage", usage)
         draft.set_usage(_USAGE.read(usage, plain(usage)))
 
 
