@@ -35,8 +35,8 @@ class _Store:
         self._newest: tuple[str, int] = ("", 0)  # in one piece each, so that no thread sees half of a change
         self._older: tuple[str, int] = ("", 0)
 
-    def read(self, size: int, length: int) -> str:
-        """Return the text of the first bytes, which are so many characters."""
+    def read(self, size: int, length: int, piece: str) -> str:
+        """Return the text of the first bytes, which are so many characters; the last of them are the piece."""
         newest = self._newest
         text, done = newest
         if size <= done:
@@ -46,7 +46,9 @@ class _Store:
             if done > size:  # another thread has read a longer text in between
                 return text[:length]
             self._older = newest
-        text += self.data[done:size].decode("utf-8", "surrogatepass")
+        if len(text) + len(piece) != length:
+            piece = self.data[done:size].decode("utf-8", "surrogatepass")
+        text += piece
         self._newest = (text, size)
         return text
 
@@ -54,11 +56,11 @@ class _Store:
 class GrowingText:
     """A text whose pieces are joined when it is read."""
 
-    __slots__ = ("_short", "_size", "_store", "length")
+    __slots__ = ("_end", "_size", "_store", "length")
 
     def __init__(self, text: str = "", store: _Store | None = None, size: int = 0, length: int = -1) -> None:
-        self._short: Final = text
-        """The text, if there is no store."""
+        self._end: Final = text
+        """The text, if there is no store; else its last piece."""
         self._store: Final = store
         self._size: Final = size
         """How many bytes of the store belong to the text."""
@@ -70,11 +72,11 @@ class GrowingText:
         length = self.length + len(piece)
         store = self._store
         if store is None:
-            text = self._short + piece
+            text = self._end + piece
             if length <= _SHORT:
                 return GrowingText(text)
             more = text.encode("utf-8", "surrogatepass")
-            return GrowingText("", _Store(bytearray(more)), len(more), length)
+            return GrowingText(text, _Store(bytearray(more)), len(more), length)
         more = piece.encode("utf-8", "surrogatepass")
         size = self._size + len(more)
         data = store.data
@@ -84,18 +86,18 @@ class GrowingText:
             is_newest = len(data) == size  # no other thread did the same
         if not is_newest:
             store = _Store(data[: self._size] + more)
-        return GrowingText("", store, size, length)
+        return GrowingText(piece, store, size, length)
 
     def read(self) -> str:
         """Return the whole text, which is joined once."""
         store = self._store
-        return self._short if store is None else store.read(self._size, self.length)
+        return self._end if store is None else store.read(self._size, self.length, self._end)
 
     def tail(self, count: int) -> str:
         """Return the last `count` characters; the text before them is not joined."""
         store = self._store
         if store is None:
-            return self._short[max(self.length - count, 0) :]
+            return self._end[max(self.length - count, 0) :]
         if count <= 0:
             return ""
         data, size = store.data, self._size
@@ -108,7 +110,7 @@ class GrowingText:
         """Return whether the text has a surrogate."""
         store = self._store
         if store is None:
-            return has_lone_surrogate(self._short)
+            return has_lone_surrogate(self._end)
         if self._size == self.length:
             return False
         try:
