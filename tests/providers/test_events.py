@@ -326,6 +326,26 @@ def test_a_text_or_a_number_is_what_json_says_or_the_event_is_read_whole(value: 
             assert template.read(text) == (None if isinstance(said["text"], list) else [said["text"]])
 
 
+@pytest.mark.parametrize("spaces", ["", " "])
+@pytest.mark.parametrize(
+    "number",
+    ["0", "7", "00", "01", "-0", "-1", "1.5", "1e3", "12x", "", "²", "9" * 17, "9" * 18, "9" * 40, "true", "null"],
+)
+def test_a_count_is_what_json_says_or_the_event_is_read_whole(number: str, spaces: str) -> None:
+    def written(number: str) -> str:
+        return f'{{"id":"é","n":{spaces}{number}{spaces}}}'
+
+    template = find_template(written("1"), written("2"))
+    assert template is not None
+    try:
+        said = json.loads(written(number))["n"]
+    except ValueError:
+        assert template.read(written(number)) is None
+    else:
+        (found,) = template.read(written(number)) or [None]
+        assert (found, type(found)) == (said, type(said))
+
+
 def test_a_name_that_is_repeated_makes_no_template() -> None:
     """The mark of a value that another one hides is found in the text of a third one, but not the second mark."""
     decoy = json.dumps("\x7fjsontide 0").replace("j", "\\u006a")

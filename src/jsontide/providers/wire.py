@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import re
 from codecs import register_error, utf_8_decode
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 from zlib import crc32
 
 from jsontide._sniff import BLANK, sniff
@@ -30,6 +30,10 @@ from jsontide.messages.record import Value
 from jsontide.providers.base import load_json, scan_json
 from jsontide.providers.registry import is_provider_event
 from jsontide.text import Limits
+from jsontide.text.strings import plain_end
+
+if TYPE_CHECKING:
+    from mypy_extensions import i64
 
 # Text.
 #
@@ -134,6 +138,8 @@ MAX_CHARS: Final[int] = Limits().max_chars
 """Characters of a line or an event, unless another limit is asked for: as many as the parser takes."""
 
 _MILLISECONDS: Final = re.compile("[0-9]{1,18}")
+_D: Final = 100
+_E: Final = 101
 
 
 class NamedEvent(Value):
@@ -277,13 +283,17 @@ def _read_lines(rest: SseRest, text: str, found: list[Any]) -> tuple[OpenEvent |
             return event, at
         if end - at > most:
             return None, at
-        if event.data is None and text[at : at + 6] == "data: " and end + 1 < len(text) and text[end + 1] == "\n":
+        first = ord(text[at])  # asked first, because a slice takes longer
+        is_usual = first == _D and event.data is None and text[at : at + 6] == "data: "
+        if is_usual and end + 1 < len(text) and text[end + 1] == "\n":
             # The usual event: one line of data, and a blank one.
             found.append(event.whole(text[at + 6 : end]))
             event = event.next()
             at = end + 2
             continue
-        if at == end:
+        if first == _E and text[at : at + 7] == "event: ":
+            event = OpenEvent(event.data, text[at + 7 : end], event.id, event.retry)
+        elif at == end:
             whole = event.finish()
             if whole is not None:
                 found.append(whole)
@@ -877,7 +887,8 @@ def _find(framing: Framing, before: str, text: str, events: list[RawEvent]) -> F
 
 def _find_lines(framing: NdjsonRest, text: str, events: list[RawEvent]) -> NdjsonRest:
     rest, lines = feed_ndjson(framing, text)
-    events.extend([line if line[0] == "{" else OtherLine(line) for line in lines])
+    for line in lines:
+        events.append(line if line[0] == "{" else OtherLine(line))  # noqa: PERF401 - most often one
     if rest.is_too_long and not framing.is_too_long:
         events.append(Failure(rest.error or ""))
     return rest
@@ -1026,7 +1037,37 @@ EventPath: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a value in an event."""
 
 
-_COUNT: Final = re.compile("0|[1-9][0-9]{0,17}")
+_MAX_DIGITS: Final = 17
+_QUOTE: Final = 34
+_ZERO: Final = 48
+_NINE: Final = 57
+_AFTER_COUNT: Final = ",}]"
+
+
+def _read_plain(text: str, at: i64) -> tuple[object, i64]:
+    """Return the string without escapes or the count that begins at a place, and its end; `None` if it is neither."""
+    n: i64 = len(text)
+    if at >= n:
+        return None, at
+    code: i64 = ord(text[at])
+    end: i64 = at + 1
+    if code == _QUOTE:
+        end = plain_end(text, end)
+        if end < n and ord(text[end]) == _QUOTE:
+            return text[at + 1 : end], end + 1
+        return None, at
+    if not _ZERO <= code <= _NINE:
+        return None, at
+    count: i64 = code - _ZERO
+    while end < n and end < at + _MAX_DIGITS and count > 0:
+        code = ord(text[end])
+        if not _ZERO <= code <= _NINE:
+            break
+        count = 10 * count + code - _ZERO
+        end += 1
+    if end < n and text[end] in _AFTER_COUNT:  # else it may be another number
+        return count, end
+    return None, at
 
 
 class EventTemplate:
@@ -1045,25 +1086,22 @@ class EventTemplate:
         first = common[0]
         if not text.startswith(first):
             return None
-        at = len(first)
+        at: i64 = len(first)
+        is_ascii = text.isascii()
         values: list[object] = []
         for place in range(1, len(common)):
-            quote = text.find('"', at + 1) if text[at : at + 1] == '"' else -1
-            piece = text[at + 1 : quote]
-            value: object = piece
-            if quote > 0 and "\\" not in piece and piece.isprintable():  # as most texts are
-                at = quote + 1
-            elif quote < 0 and _COUNT.fullmatch(piece := text[at : text.find(common[place], at)]):
-                value, at = int(piece), at + len(piece)
-            else:
-                start = at
+            value, end = _read_plain(text, at)
+            if value is None:
                 try:
-                    value, at = scan_json(text, at)
+                    value, end = scan_json(text, at)
                 except (StopIteration, ValueError, RecursionError):
                     return None
                 # How deep a value may be depends on what is around it.
-                if isinstance(value, (dict, list)) or has_lone_surrogate(text[start:at]):
+                if isinstance(value, (dict, list)):
                     return None
+            if not is_ascii and has_lone_surrogate(text[at:end]):
+                return None
+            at = end
             end = at + len(common[place])
             if text[at:end] != common[place]:
                 return None
