@@ -302,21 +302,24 @@ class ParsingStage(TextLoopStage[_Found]):
     def __init__(self, state: ParserState) -> None:
         self._state = state
 
-    def add(self, chunk: Chunk) -> Iterator[_Found]:
+    def add(self, chunk: Chunk) -> Iterable[_Found]:
         check_chunk(chunk)
         return self._advance(parse_chunk(self._state, chunk), chunk)
 
-    def finish(self) -> Iterator[_Found]:
+    def finish(self) -> Iterable[_Found]:
         return self._advance(finalize(self._state))
 
     def find_end_error(self) -> ParserError | None:
         return finalize(self._state).error
 
-    def _advance(self, state: ParserState, chunk: Chunk = "") -> Iterator[_Found]:
+    def _advance(self, state: ParserState, chunk: Chunk = "") -> Iterable[_Found]:
         before, self._state = self._state, state
-        yield from self._show(before)
-        if state.error is not None:
-            self._raise(state.error, chunk)
+        shown, error = self._show(before), state.error
+        return shown if error is None else self._show_last(shown, error, chunk)
+
+    def _show_last(self, shown: Iterable[_Found], error: ParserError, chunk: Chunk) -> Iterator[_Found]:
+        yield from shown
+        self._raise(error, chunk)
 
     @abstractmethod
     def _show(self, before: ParserState, /) -> Iterable[_Found]:
@@ -431,7 +434,7 @@ class _Mended(Generic[_Found]):
 
 def check_chunk(chunk: object) -> None:
     """Refuse a chunk that is not text, and name the loops that read events."""
-    if not isinstance(chunk, Chunk):
+    if type(chunk) is not str and not isinstance(chunk, Chunk):  # a union takes long to ask
         message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}; {_FOR_EVENTS}"
         raise TypeError(message)
 
