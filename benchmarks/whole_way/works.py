@@ -37,8 +37,8 @@ from benchmarks.whole_way.streams import (
 
 WINDOW = 16
 """Events that are timed at one place."""
-WARM = 2
-"""Events that come before them, beside the text before that place."""
+WARM = 4
+"""Events that come before them, beside the text before that place: enough for each copy of it to be made and moved."""
 SAMPLE_BUDGET = 0.3  # seconds, for all places together
 
 
