@@ -172,10 +172,10 @@ BEGUN = CompactValue().read({"version": 0, "value": {"a": ["x"], "b": "y"}, "at"
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
-        (True, "this is no operation: True"),
-        (0, "this is no operation: 0"),
-        ([[]], r"this is no operation: \[\]"),
-        ([{"at": "b"}], "this is no operation"),
+        (True, "not an operation: True"),
+        (0, "not an operation: 0"),
+        ([[]], r"not an operation: \[\]"),
+        ([{"at": "b"}], "not an operation"),
         ([2, 1], r"the value at \(\) is finished already: 1"),
         ([{"at": ["a"]}, 1], r"the value at \('a',\) is finished already: 1"),
         ([{"at": ["a"]}, "z"], r"there is no text at \('a',\) to append to: 'z'"),

@@ -256,7 +256,7 @@ class TestRecut:
 
 class TestMaking:
     def test_what_is_no_recording_is_refused(self) -> None:
-        with pytest.raises(TypeError, match=r"made of Piece, not dict; see Recording\.of_events"):
+        with pytest.raises(TypeError, match=r"pieces must be of type Piece, not dict; see Recording\.of_events"):
             Recording([{"a": 1}])  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="must not go back"):
             Recording((Piece(2, b"a"), Piece(1, b"b")))

@@ -553,7 +553,7 @@ def test_files_that_are_there_are_not_written_over(tmp_path: Path) -> None:
 
 def test_wrong_addresses_are_refused() -> None:
     for url in ("api.openai.com", "ftp://example.com", "https://", ""):
-        with pytest.raises(ValueError, match="url must be that of a server"):
+        with pytest.raises(ValueError, match="url must be an http or https address"):
             RecordingProxy(url, Sinks().open)
 
 

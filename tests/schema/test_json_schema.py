@@ -201,7 +201,7 @@ def test_hostile_keys_are_just_keys(key: str) -> None:
         ({"properties": []}, "'properties' must be an object"),
         ({"properties": {"a": 1}}, "must be an object or a boolean, not 1"),
         ({"required": "a"}, "'required' must be an array"),
-        ({"required": [1]}, "'required' must have keys"),
+        ({"required": [1]}, "'required' must have strings"),
         ({"anyOf": {}}, "'anyOf' must be an array"),
         ({"anyOf": [1]}, "must be an object or a boolean"),
         ({"items": 1}, "must be an object or a boolean"),

@@ -49,8 +49,8 @@ RESULT = call("TOOL_CALL_RESULT", messageId="x", content="no")
         ([END], "event 0: the first event must be RUN_STARTED, not RUN_FINISHED"),
         ([START], "the stream ends without RUN_FINISHED or RUN_ERROR"),
         ([START, START, END], "event 1: RUN_STARTED while the run is active"),
-        ([START, {**END, "runId": "other"}], "event 1: runId is not the one of RUN_STARTED"),
-        ([START, END, "[DONE]"], r"event 2: \[DONE\] is not part of this protocol"),
+        ([START, {**END, "runId": "other"}], "event 1: runId is not the same as in RUN_STARTED"),
+        ([START, END, "[DONE]"], r"event 2: \[DONE\] may only end a stream"),
         ([START, "{", END], "event 1: not JSON"),
         ([START, '{"type": "CUSTOM", "name": "a", "value": NaN}', END], "event 1: not JSON: NaN is not a value"),
         ([START, [], END], "event 1: not an event that is known"),
@@ -72,7 +72,7 @@ RESULT = call("TOOL_CALL_RESULT", messageId="x", content="no")
         ([START, *CALL, {**RESULT, "messageId": "c"}, END], "event 4: there is a message 'c' already"),
         (
             [START, message("REASONING_MESSAGE_START", role="reasoning"), {**CALL[0], "parentMessageId": "a"}],
-            "event 2: the message 'a' is not of the assistant",
+            "event 2: the message 'a' is not the assistant's",
         ),
         (
             [START, *CALL, message("REASONING_MESSAGE_START", messageId="c", role="reasoning")],
@@ -80,7 +80,7 @@ RESULT = call("TOOL_CALL_RESULT", messageId="x", content="no")
         ),
         (
             [START, *CALL, {**END, "outcome": {"type": "success", "pendingToolCallIds": ["d"]}}],
-            r"event 4: the calls that wait are \['c'\], not \['d'\]",
+            r"event 4: pendingToolCallIds must be \['c'\], not \['d'\]",
         ),
         ([START, {**END, "outcome": {"type": "good"}}], "event 1: there is no outcome"),
         ([START, {**END, "outcome": {"type": "success", "pendingToolCallIds": None}}], "event 1: pendingToolCallIds"),
@@ -110,7 +110,7 @@ def test_what_is_wrong_is_said_with_its_place(frames: list[Any], reason: str) ->
         ({"op": "append", "path": "/a", "value": 2}, "there is no operation 'append'"),
         ({"op": "add", "path": "/b"}, "add has no value"),
         ({"op": "add", "path": "b", "value": 1}, "a pointer begins with '/'"),
-        ({"op": "add", "value": 1}, "this is no operation"),
+        ({"op": "add", "value": 1}, "not an operation"),
         ({"op": "add", "path": "/__proto__", "value": 1}, "clients refuse the key '__proto__' in a pointer"),
         ({"op": "add", "path": "/constructor/prototype", "value": 1}, "clients refuse the key 'prototype'"),
     ],

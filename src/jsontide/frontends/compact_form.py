@@ -214,7 +214,7 @@ class _Operations:
         elif isinstance(operation, dict) and isinstance(operation.get("at"), list):
             self.cursor = tuple(operation["at"])
         else:
-            refuse("this is no operation", operation)
+            refuse("not an operation", operation)
 
     def _finish(self, levels: int) -> None:
         for _ in range(levels):

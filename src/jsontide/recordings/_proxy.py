@@ -441,7 +441,7 @@ class RecordingProxy:
     ) -> None:
         parts = urlsplit(url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
-            message = f"url must be that of a server, such as https://api.openai.com, not {url!r}"
+            message = f"url must be an http or https address of a server, such as https://api.openai.com, not {url!r}"
             raise ValueError(message)
         open_sink = to if callable(to) else _Folder(Path(to), on_recorded or (lambda _: None)).open
         target = Target(parts, timeout, open_sink, on_error or (lambda _: None))

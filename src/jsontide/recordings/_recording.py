@@ -349,7 +349,7 @@ def _check_pieces(pieces: tuple[object, ...]) -> None:
     before: Piece | None = None
     for piece in pieces:
         if not isinstance(piece, Piece):
-            message = f"a recording is made of Piece, not {type(piece).__name__}; see Recording.of_events"
+            message = f"pieces must be of type Piece, not {type(piece).__name__}; see Recording.of_events"
             raise TypeError(message)
         if before is not None and piece.at < before.at:
             message = f"the times of pieces must not go back, from {before.at} to {piece.at}"

@@ -101,7 +101,7 @@ def get_list(schema: Schema, keyword: str, where: str) -> list[Any]:
         fail(f"{keyword!r} must be an array, not {shorten(found)}", where)
     for each in found:
         if keyword == "required" and not isinstance(each, str):
-            fail(f"{keyword!r} must have keys, not {shorten(each)}", where)
+            fail(f"{keyword!r} must have strings, not {shorten(each)}", where)
         if keyword in _WITH_LISTS:
             check_schema(each, f"{where}/{keyword}")
     return found

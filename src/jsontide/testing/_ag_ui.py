@@ -35,7 +35,7 @@ from jsontide.testing._events import (
 def apply_patch(value: Parsed, operations: list[Parsed]) -> Parsed:
     for operation in operations:
         if not isinstance(operation, dict) or not isinstance(operation.get("path"), str):
-            refuse(f"this is no operation: {operation!r:.80}")
+            refuse(f"not an operation: {operation!r:.80}")
         value = _apply(value, operation)
     return value
 
@@ -318,7 +318,7 @@ class _AgUiChecker:
             refuse(f"RUN_FINISHED while {thing} {name!r} is open")
         for name in ("threadId", "runId"):
             if self.started is None or event[name] != self.started[name]:
-                refuse(f"{name} is not the one of RUN_STARTED")
+                refuse(f"{name} is not the same as in RUN_STARTED")
         outcome = event.get("outcome", {"type": "success"})
         if outcome.get("type") not in _OUTCOMES:
             refuse(f"there is no outcome {outcome!r}")
@@ -331,7 +331,7 @@ class _AgUiChecker:
         pending = outcome.get("pendingToolCallIds")
         ready = [call_id for call_id, call in self.run.calls.items() if call.state == "ready"]
         if pending is not None and sorted(pending) != sorted(ready):
-            refuse(f"the calls that wait are {ready}, not {pending}")
+            refuse(f"pendingToolCallIds must be {ready}, not {pending}")
         self._end_run(event)
 
     def _end_run(self, event: Event) -> None:
@@ -368,7 +368,7 @@ class _AgUiChecker:
         elif parent in self.closed:
             refuse(f"the message {parent!r} is of an earlier step or run")
         elif owner["role"] != "assistant":
-            refuse(f"the message {parent!r} is not of the assistant")
+            refuse(f"the message {parent!r} is not the assistant's")
         function = {"name": event["toolCallName"], "arguments": ""}
         owner.setdefault("toolCalls", []).append({"id": call_id, "type": "function", "function": function})
         self.run.calls[call_id] = AgUiCall(event["toolCallName"])

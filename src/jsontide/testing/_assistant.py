@@ -54,7 +54,7 @@ def _put(value: Parsed, path: list[str], operation: dict[str, Parsed]) -> Parsed
         return _change(value, operation)
     if isinstance(value, list):
         if not is_index(path[0], len(value) + 1):
-            refuse(f"{path[0]!r} is no place in {len(value)} items")
+            refuse(f"{path[0]!r} is not an index for {len(value)} items")
         items, at = value.copy(), int(path[0])
         if at == len(items):
             items.append(None)

@@ -105,7 +105,7 @@ def load_event(data: str, fields_of: Callable[[str], Fields | None]) -> Event:
 def load_data(data: str) -> Parsed:
     """Return the value of an event's data, or raise `ValueError`."""
     if data == DONE:
-        refuse("[DONE] is not part of this protocol, or does not stand at its end")
+        refuse("[DONE] may only end a stream, and only in protocols that have it")
     try:
         return json.loads(data, parse_constant=lambda name: refuse(f"{name} is not a value of JSON"))
     except ValueError as error:
