@@ -614,6 +614,14 @@ MISPLACED |= {
         Cohere,
         {"type": "tool-call-delta", "index": 0, "delta": {"message": {"tool_calls": {"type": {"arguments": "x/y"}}}}},
     ),
+    "Chat, beside an entry that says nothing": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, "function": {}}]}}], "new": "x/y"},
+    ),
+    "Chat, as what makes the length of a chunk random": (
+        Chat,
+        {"choices": [], "obfuscation": {"arguments": TEXT}},
+    ),
     "Chat, as the model": (Chat, {"choices": [], "model": [{"function": {"arguments": TEXT}}]}),
     "Chat, as the name of a function": (
         Chat,
@@ -696,6 +704,20 @@ def test_an_object_beside_a_call_of_workers_ai_without_arguments_may_be_them() -
     for beside, made in (({}, [("wipe", {})]), ({"tags": ARGUMENTS}, []), ({"usage": {"arguments": ARGUMENTS}}, [])):
         whole = {"success": True, "result": {"response": None, "tool_calls": [call], **beside}}
         assert ran([whole]) == made
+
+
+def test_an_object_around_a_call_of_gemini_without_arguments_may_be_them() -> None:
+    content = {"parts": [{"functionCall": {"name": "wipe"}}], "role": "model"}
+    candidate = {"content": content, "safetyRatings": [{"category": "x"}], "index": 0}
+    usage = {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1}]}
+    assert ran([{"candidates": [candidate], "usageMetadata": usage}, Gemini.END]) == [("wipe", {})]
+    for event in (
+        {"candidates": [candidate], "tags": ARGUMENTS},
+        {"candidates": [{**candidate, "tags": ARGUMENTS}]},
+        {"candidates": [{**candidate, "content": {**content, "tags": ARGUMENTS}}]},
+        {"candidates": [candidate], "usageMetadata": {"promptTokensDetails": ARGUMENTS}},
+    ):
+        assert ran([event, Gemini.END]) == []
 
 
 def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> None:

@@ -287,7 +287,7 @@ _HOLDERS: Final = frozenset(
 """How providers call arguments, and what these are in; in lower case, without what parts words."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
-_LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "role", "type"))
+_LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "obfuscation", "role", "type"))
 """How fields are called that hold a text or a number wherever they stand, and never anything else."""
 
 

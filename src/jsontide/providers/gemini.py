@@ -871,6 +871,15 @@ SIGNATURE: Final = "thoughtSignature"
 _NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
 _PART_FIELDS: Final = frozenset(("partMetadata", "videoMetadata"))
 """The objects that a part may have beside its content."""
+_KNOWN_BESIDE: Final = _RESPONSE_FIELDS | {"modelStatus", "promptFeedback", "prompt_feedback"}
+_CANDIDATE_FIELDS: Final = frozenset(
+    (
+        *("avgLogprobs", "citationMetadata", "content", "finishMessage", "finishReason", "groundingAttributions"),
+        *("groundingMetadata", "index", "logprobsResult", "safetyRatings", "tokenCount", "urlContextMetadata"),
+        *("citation_metadata", "grounding_metadata", "logprobs_result", "safety_ratings", "url_context_metadata"),
+    )
+)
+_CONTENT_FIELDS: Final = frozenset(("parts", "role"))
 _NO_PIECE: Final = "a response with more arguments of a call has none that can be read"
 _TWO_CONTENTS: Final = "a part of a response has two contents, and one of them may be arguments of a call"
 _NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
@@ -932,15 +941,7 @@ class GeminiReader(Reader):
         if draft.provider is None or draft.id is None or draft.model is None:
             model = text_of(event, "modelVersion") or text_of(event, "model_version")
             draft.identify(response_id, model, created_of(read_either(event, "createTime", "create_time")), self.name)
-        for name, value in event.items():
-            if name not in _RESPONSE_FIELDS and value is not None:
-                check_unknown(draft, name, value)
-                draft.set_metadata(to_camel(name), plain_camel(value))
-            elif name in _RESPONSE_TEXTS and isinstance(value, (dict, list)):
-                check_unknown(draft, name, value)
-        usage = read_either(event, "usageMetadata", "usage_metadata")
-        if usage is not None:
-            read_usage(draft, usage)
+        _read_fields(draft, event)
         if failed:
             return self
         candidate = _find_candidate(draft, candidates)
@@ -951,7 +952,11 @@ class GeminiReader(Reader):
         if ended is not None and (response_id or ended) != ended and says_something(candidate):
             draft.fail(SECOND_MESSAGE)
             return self
-        return _Step(self, draft).read(candidate, response_id)
+        step = _Step(self, draft)
+        after = step.read(candidate, response_id)
+        if step.lacks_arguments:
+            _check_around_call(draft, event, candidate)
+        return after
 
     def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
         if path == _PIECE:
@@ -962,6 +967,19 @@ class GeminiReader(Reader):
     def make_usage(self, usage: dict[str, Any]) -> Usage:
         raw = as_dict(plain_camel(usage))
         return _USAGE.read(raw, raw)
+
+
+def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
+    """Note what a response says beside its candidates."""
+    for name, value in event.items():
+        if name not in _RESPONSE_FIELDS and value is not None:
+            check_unknown(draft, name, value)
+            draft.set_metadata(to_camel(name), plain_camel(value))
+        elif name in _RESPONSE_TEXTS and isinstance(value, (dict, list)):
+            check_unknown(draft, name, value)
+    usage = read_either(event, "usageMetadata", "usage_metadata")
+    if usage is not None:
+        read_usage(draft, usage)
 
 
 def _find_candidate(draft: Draft, candidates: list[object]) -> dict[str, Any] | None:
@@ -1006,6 +1024,16 @@ def _check_call(
         draft.lose(_NO_PIECE)
 
 
+def _check_around_call(draft: Draft, event: dict[str, Any], candidate: dict[str, Any]) -> None:
+    """Note what may be arguments of a call that has none, in the response around it."""
+    content = dict_of(candidate, "content")
+    for fields, known in ((event, _KNOWN_BESIDE), (candidate, _CANDIDATE_FIELDS), (content, _CONTENT_FIELDS)):
+        check_containers(draft, fields, known)
+    for each in as_dict(read_either(event, "usageMetadata", "usage_metadata")).values():
+        if isinstance(each, dict):
+            check_delta(draft, {"usageMetadata": each}, _CONTENT_FIELDS)
+
+
 class _Step:
     """What one response changes in its reader."""
 
@@ -1016,6 +1044,7 @@ class _Step:
         "draft",
         "ended",
         "has_ended",
+        "lacks_arguments",
         "run",
         "run_kind",
         "sources",
@@ -1034,6 +1063,8 @@ class _Step:
         self.sources: list[Any] = []
         """What is new about the sources of the text."""
         self.has_ended = False
+        self.lacks_arguments = False
+        """Whether a call begins that has none, or may have them elsewhere."""
 
     def read(self, candidate: dict[str, Any], response_id: str | None) -> GeminiReader:
         for name, value in candidate.items():
@@ -1222,6 +1253,7 @@ class _Step:
             if goes_on != CLOSED:  # they are a part of the arguments of another call
                 draft.lose(_NO_NAME)
         if begins:
+            self.lacks_arguments = self.lacks_arguments or is_empty
             self._end_run()
             self.calls += 1
             known = None

@@ -72,6 +72,7 @@ from jsontide.providers.base import (
 from jsontide.providers.strict import BOUNDS, FORMATS, StrictRules, ToolRules
 
 _NAME: Final = "openai_chat"
+_NO_ARGUMENTS: Final = "an entry with more arguments of a call has none that can be read"
 CUSTOM: Final = "custom"
 OLD_FORM: Final = "function_call"
 _USUAL_FIELD_COUNT: Final = 2
@@ -91,6 +92,8 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
     if inner is None:
         check_entry(draft, call, _CALL_FIELDS)
     at = _read_function(draft, call, function)
+    if inner is not None and "arguments" not in function and not (call.get("id") or function.get("name")):
+        draft.lose(_NO_ARGUMENTS)
     if len(call) > _USUAL_FIELD_COUNT or len(function) > _USUAL_FIELD_COUNT or "arguments" not in function:
         _keep_rest(draft, at, call, function, _FUNCTION_FIELDS)
 
