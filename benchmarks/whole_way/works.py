@@ -81,7 +81,8 @@ def text_for(form: Format) -> Callable[[int], str]:
 
 
 PLAIN = {form.name: Work(form.name, form, text_for(form), can_be_cut=form is not GEMINI_PARTIAL) for form in FORMATS}
-PLAIN[CHAT_TEXT.name] = replace(PLAIN[CHAT_TEXT.name], sizes=SIZES)
+# At a place in so long a text, the first events pay for copies of it that are made once.
+PLAIN[CHAT_TEXT.name] = replace(PLAIN[CHAT_TEXT.name], sizes=SIZES, can_be_cut=False)
 TOOL_CALL, TEXT = PLAIN[CHAT_TOOL.name], PLAIN[CHAT_TEXT.name]
 CUT_READS = replace(
     TOOL_CALL,
