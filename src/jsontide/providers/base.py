@@ -35,7 +35,7 @@ from jsontide.messages.record import Value
 from jsontide.messages.types import Usage
 from jsontide.providers.strict import ToolRules
 
-SECOND_MESSAGE: Final = "another message begins in the same stream"
+SECOND_MESSAGE: Final = "another message begins in the same stream; jsontide.runs.stream_run reads all of them"
 
 
 ANYTHING: Final = 0

@@ -30,7 +30,7 @@ from jsontide.providers.base import (
 )
 
 _KINDS: Final = ("assistant", "result", "system", "user")
-_PARENT: Final = "parent_tool_use_id"
+PARENT: Final = "parent_tool_use_id"
 
 
 class AgentReader(Reader):
@@ -62,19 +62,19 @@ class AgentReader(Reader):
         return self.inner.name
 
     def fits(self, event: dict[str, Any]) -> bool:
-        kind = _kind_of(event)
-        return bool(kind) and (kind == "stream_event" or "session_id" in event or _PARENT in event or "data" in event)
+        kind = kind_of(event)
+        return bool(kind) and (kind == "stream_event" or "session_id" in event or PARENT in event or "data" in event)
 
     def read(self, draft: Draft, event: dict[str, Any]) -> Reader:
-        kind = _kind_of(event)
+        kind = kind_of(event)
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
-        if kind == "stream_event" and event.get(_PARENT) is None:
+        if kind == "stream_event" and event.get(PARENT) is None:
             inner = self.inner.read(draft, fields_in(draft, event, "event"))
             if inner is self.inner and self.has_events:
                 return self
             return AgentReader(inner, True, self.has_ended, self.message_id, self.blocks)
-        if kind == "assistant" and event.get(_PARENT) is None:
+        if kind == "assistant" and event.get(PARENT) is None:
             return self if self.has_events else self._read_blocks(draft, event)
         if kind == "result":
             return self._read_result(draft, event)
@@ -93,7 +93,7 @@ class AgentReader(Reader):
         message = as_dict(event["message"]) if event.get("message") is not None else event
         message_id, inner, blocks = text_of(message, "id"), self.inner, self.blocks
         if blocks == 0:
-            begun = {name: value for name, value in message.items() if name not in ("content", "stop_reason", _PARENT)}
+            begun = {name: value for name, value in message.items() if name not in ("content", "stop_reason", PARENT)}
             inner = inner.read(draft, {"type": "message_start", "message": {**begun, "role": "assistant"}})
         elif message_id != self.message_id:
             draft.fail(SECOND_MESSAGE)
@@ -122,7 +122,7 @@ class AgentReader(Reader):
         return self._after_event(inner)
 
 
-def _kind_of(event: dict[str, Any]) -> str:
+def kind_of(event: dict[str, Any]) -> str:
     """Return the kind of an envelope, empty for anything else; objects of the SDK show it by their fields only."""
     kind = text_of(event, "type")
     if kind is not None:
@@ -131,7 +131,7 @@ def _kind_of(event: dict[str, Any]) -> str:
         return "stream_event"
     if "is_error" in event and "subtype" in event:
         return "result"
-    if _PARENT in event and isinstance(event.get("content"), (list, tuple, str)):
+    if PARENT in event and isinstance(event.get("content"), (list, tuple, str)):
         return "assistant" if "model" in event else "user"
     return "system" if "subtype" in event and "data" in event else ""
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
         arun_agent,
         run_agent,
     )
-    from jsontide.runs.progress import ResultFinished, ResultProgress, RunEvent
     from jsontide.runs.conversation import Conversation, Said, Turn
+    from jsontide.runs.progress import ResultFinished, ResultProgress, RunEvent
     from jsontide.runs.run import Run, RunState, continue_run, fail_run, feed_run, finish_run, start_run, stop_run
+    from jsontide.runs.stream import AsyncRunStream, RunChoices, RunStream, astream_run, stream_run
     from jsontide.runs.types import (
         PendingResult,
         Result,
@@ -38,6 +39,7 @@ else:
         "jsontide.runs.run",
         "jsontide.runs.conversation",
         "jsontide.runs.progress",
+        "jsontide.runs.stream",
         "jsontide.runs.agent",
     )
 
@@ -46,6 +48,7 @@ __all__ = [
     "AgentStream",
     "Ask",
     "AsyncAgentStream",
+    "AsyncRunStream",
     "Conversation",
     "PendingResult",
     "Request",
@@ -53,10 +56,12 @@ __all__ = [
     "ResultFinished",
     "ResultProgress",
     "Run",
+    "RunChoices",
     "RunEvent",
     "RunInput",
     "RunOutcome",
     "RunState",
+    "RunStream",
     "Said",
     "Step",
     "StepEnded",
@@ -68,6 +73,7 @@ __all__ = [
     "Turn",
     "UsedDecisionError",
     "arun_agent",
+    "astream_run",
     "continue_run",
     "fail_run",
     "feed_run",
@@ -75,4 +81,5 @@ __all__ = [
     "run_agent",
     "start_run",
     "stop_run",
+    "stream_run",
 ]

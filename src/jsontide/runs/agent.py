@@ -19,13 +19,12 @@ from collections.abc import (
     Callable,
     Generator,
     Iterable,
-    Iterator,
     Mapping,
     Sequence,
 )
 from contextlib import aclosing, suppress
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from uuid import uuid4
 
 from jsontide._check import check_count, check_seconds
@@ -33,12 +32,10 @@ from jsontide._errors import JsontideError
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import Message, MessageConfig, Tool, ToolResult
 from jsontide.messages.options import check_names, to_plain
-from jsontide.messages.progress import TextDelta
 from jsontide.providers import StreamState, tool_definitions
 from jsontide.providers.registry import is_whole
 from jsontide.providers.requests import find_form
 from jsontide.runs.conversation import Conversation, is_retried
-from jsontide.runs.progress import RunEvent, RunProgress
 from jsontide.runs.run import (
     RUNNABLE,
     Answer,
@@ -55,6 +52,7 @@ from jsontide.runs.run import (
     start_run,
     stop_run,
 )
+from jsontide.runs.stream import AsyncRunIterator, GrowingRun, RunIterator
 from jsontide.runs.types import (
     PendingResult,
     RunOutcome,
@@ -65,12 +63,12 @@ from jsontide.runs.types import (
     ToolWaits,
 )
 from jsontide.streams import AsyncMessageStream, MessageStream, ReadingChoices
-from jsontide.streams.sources import EventStage, LoopStage, adrive, check_async, check_plain, drive
+from jsontide.streams.sources import check_async, check_plain
 from jsontide.streams.tools import PreparedCall, arun_call, describe_error, end_call, find_functions, prepare_call
 from jsontide.streams.transport import is_transport
 
 if TYPE_CHECKING:
-    from typing import Self, Unpack
+    from typing import Unpack
 
     from jsontide.messages import ToolCall
 
@@ -454,8 +452,8 @@ class _Agent:
                 self._state = feed_run(self._state, ToolFinished(call_id, ToolResult(call, error=why, ran="refused")))
 
 
-class _Stream(Generic[Answer]):
-    """What both kinds of streams of runs show."""
+class _Stream(GrowingRun[Answer]):
+    """What both kinds of agents show."""
 
     def __init__(self, agent: _Agent) -> None:
         self._agent = agent
@@ -471,13 +469,9 @@ class _Stream(Generic[Answer]):
         """Where the run stands; it can be saved at any time."""
         return self._agent.state
 
-    def _events(self) -> LoopStage[Run[Answer], RunEvent]:
-        start, _ = RunProgress().advance(self._first)
-        return EventStage(start, RunProgress.advance, lambda: self.run)
 
-
-class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
-    """An asynchronous iterator of runs; leaving it as a context manager stops it, and the partial run stays."""
+class AsyncAgentStream(_Stream[Answer], AsyncRunIterator[Answer]):
+    """The run of an agent while it grows; leaving it as a context manager stops it, and the partial run stays."""
 
     def __init__(self, agent: _Agent) -> None:
         super().__init__(agent)
@@ -485,20 +479,6 @@ class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
 
     async def __anext__(self) -> Run[Answer]:
         return await anext(self._steps)
-
-    def events(self) -> AsyncGenerator[RunEvent]:
-        """Do as `AgentStream.events` does."""
-        return adrive(self, self._events())
-
-    def text_deltas(self) -> AsyncGenerator[str]:
-        """Do as `AgentStream.text_deltas` does."""
-        return (event.text async for event in self.events() if isinstance(event, TextDelta))
-
-    async def final(self) -> Run[Answer]:
-        """Go on to the end, and return the finished run."""
-        async for _ in self:
-            pass
-        return self.run
 
     async def stop(self) -> Run[Answer]:
         """Stop asking and running, and return the run, which is cancelled unless it was over."""
@@ -511,15 +491,9 @@ class AsyncAgentStream(_Stream[Answer], AsyncIterator[Run[Answer]]):
             await self._steps.aclose()
         return self.run
 
-    async def __aenter__(self) -> Self:
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await self.stop()
-
-
-class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
-    """An iterator of runs; leaving it as a context manager stops it, and the partial run stays.
+class AgentStream(_Stream[Answer], RunIterator[Answer]):
+    """The run of an agent while it grows; leaving it as a context manager stops it, and the partial run stays.
 
     Tools run while the next run is waited for: each plain function in a thread, and what is asynchronous in an event
     loop of the stream's own. Another thread may stop it.
@@ -548,23 +522,6 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
     def __next__(self) -> Run[Answer]:
         return next(self._runs)
 
-    def events(self) -> Generator[RunEvent]:
-        """Yield what is new each time the run changed, in order: steps, what is new in their messages, and results.
-
-        `Finished` says how the run ended, and comes once. What a saved run had before is left out.
-        """
-        return drive(self, self._events())
-
-    def text_deltas(self) -> Generator[str]:
-        """Yield the new pieces of the text, of one message after the other."""
-        return (event.text for event in self.events() if isinstance(event, TextDelta))
-
-    def final(self) -> Run[Answer]:
-        """Go on to the end, and return the finished run."""
-        for _ in self:
-            pass
-        return self.run
-
     def stop(self) -> Run[Answer]:
         """Stop asking and running, and return the run, which is cancelled unless it was over."""
         agent = self._agent
@@ -578,12 +535,6 @@ class AgentStream(_Stream[Answer], Iterator[Run[Answer]]):
         else:
             self._runs.close()
         return self.run
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
 
 
 def _close(runner: asyncio.Runner) -> None:
