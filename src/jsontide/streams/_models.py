@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, cast, overload
 
 from jsontide._decode import as_text
 from jsontide._pattern import AnyDepth
@@ -43,6 +43,13 @@ OnRepair: TypeAlias = "Callable[[Repair], object]"
 class ModelChoices(DocumentChoices, total=False):
     """The options of `stream_model`, as keyword arguments."""
 
+    on_repair: OnRepair | None
+
+
+class ItemChoices(TypedDict, total=False):
+    """The options of `stream_items`, as keyword arguments."""
+
+    mend: Mending | None
     on_repair: OnRepair | None
 
 
@@ -110,47 +117,22 @@ def astream_model(
 
 @overload
 def stream_items(
-    source: _Source,
-    pattern: PathOrPattern,
-    schema: type[Model],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: _Source, pattern: PathOrPattern, schema: type[Model], **options: Unpack[ItemChoices]
 ) -> Generator[Model]: ...
 @overload
 def stream_items(
-    source: _Source,
-    pattern: PathOrPattern,
-    schema: Mapping[str, object],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: _Source, pattern: PathOrPattern, schema: Mapping[str, object], **options: Unpack[ItemChoices]
 ) -> Generator[JsonValue]: ...
 @overload
 def stream_items(
-    source: _Source,
-    pattern: PathOrPattern,
-    schema: TypeAdapterLike[Model],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: _Source, pattern: PathOrPattern, schema: TypeAdapterLike[Model], **options: Unpack[ItemChoices]
 ) -> Generator[Model]: ...
 @overload
 def stream_items(
-    source: _Source,
-    pattern: PathOrPattern,
-    schema: object,
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: _Source, pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
 ) -> Generator[object]: ...
 def stream_items(
-    source: _Source,
-    pattern: PathOrPattern,
-    schema: object,
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: _Source, pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
 ) -> Generator[object]:
     """Yield each item of the lists that a pattern matches as it closes, as an instance of the schema's type.
 
@@ -166,56 +148,34 @@ def stream_items(
     {'city': 'Kyoto'}
     {'city': 'Nara'}
     """
-    return drive(as_items(source, "astream_items"), _item_stage(pattern, schema, mend, on_repair))
+    return drive(as_items(source, "astream_items"), _item_stage(pattern, schema, options))
 
 
 @overload
 def astream_items(
-    source: AsyncIterable[object],
-    pattern: PathOrPattern,
-    schema: type[Model],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: AsyncIterable[object], pattern: PathOrPattern, schema: type[Model], **options: Unpack[ItemChoices]
 ) -> AsyncGenerator[Model]: ...
 @overload
 def astream_items(
-    source: AsyncIterable[object],
-    pattern: PathOrPattern,
-    schema: Mapping[str, object],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: AsyncIterable[object], pattern: PathOrPattern, schema: Mapping[str, object], **options: Unpack[ItemChoices]
 ) -> AsyncGenerator[JsonValue]: ...
 @overload
 def astream_items(
     source: AsyncIterable[object],
     pattern: PathOrPattern,
     schema: TypeAdapterLike[Model],
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    **options: Unpack[ItemChoices],
 ) -> AsyncGenerator[Model]: ...
 @overload
 def astream_items(
-    source: AsyncIterable[object],
-    pattern: PathOrPattern,
-    schema: object,
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: AsyncIterable[object], pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
 ) -> AsyncGenerator[object]: ...
 def astream_items(
-    source: AsyncIterable[object],
-    pattern: PathOrPattern,
-    schema: object,
-    *,
-    mend: Mending | None = None,
-    on_repair: OnRepair | None = None,
+    source: AsyncIterable[object], pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
 ) -> AsyncGenerator[object]:
     """Do what `stream_items` does for an asynchronous source."""
     check_async(source, "chunks must be an asynchronous iterable of str or bytes, or of events", "stream_items")
-    return adrive(source, _item_stage(pattern, schema, mend, on_repair))
+    return adrive(source, _item_stage(pattern, schema, options))
 
 
 def _model_stage(schema: object, options: ModelChoices) -> _SniffingStage:
@@ -228,10 +188,9 @@ def _model_stage(schema: object, options: ModelChoices) -> _SniffingStage:
     return _SniffingStage(text, lambda: _AnswerStage(config, on_repair))
 
 
-def _item_stage(
-    pattern: PathOrPattern, schema: object, mend: Mending | None, on_repair: OnRepair | None
-) -> _SniffingStage:
-    text = mended(_ItemFinder(pattern, schema), mend, on_repair)
+def _item_stage(pattern: PathOrPattern, schema: object, options: ItemChoices) -> _SniffingStage:
+    check_names(options, ItemChoices)
+    text = mended(_ItemFinder(pattern, schema), options.get("mend"), options.get("on_repair"))
     return _SniffingStage(text, lambda: _TextStage(text))
 
 
