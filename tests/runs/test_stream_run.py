@@ -418,6 +418,22 @@ def test_a_stream_that_is_stopped_keeps_what_it_has_and_closes_its_source() -> N
     assert list(stream) == []
 
 
+def test_an_asynchronous_stream_is_stopped_too() -> None:
+    async def read_some() -> tuple[Run[Any], list[str]]:
+        texts = []
+        async with astream_run(source) as stream:
+            async for text in stream.text_deltas():
+                texts.append(text)  # noqa: PERF401 - up to a text
+                if text == "Wait.":
+                    break
+        assert [run async for run in stream] == []
+        return stream.run, texts
+
+    source = Source(agent_lines(Random(0), **HOWS[0]))
+    run, texts = asyncio.run(read_some())
+    assert (run.outcome, texts, source.is_closed) == (RunOutcome.CANCELLED, ["Wait."], True)
+
+
 def test_a_connection_that_fails_ends_the_run_and_a_bug_is_raised() -> None:
     def broken(error: Exception) -> Iterator[Event]:
         yield from told("anthropic", "one")[:3]

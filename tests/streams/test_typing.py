@@ -21,7 +21,8 @@ from jsontide import (
 )
 from jsontide.providers import why_not_strict
 from jsontide.messages import CallFinished, Finished, Outcome, ReasoningDelta, TextDelta, ToolCall, Usage
-from jsontide.runs import AsyncAgentStream, ResultFinished, ResultProgress, RunOutcome, StepStarted
+from jsontide.runs import AsyncAgentStream, ResultFinished, ResultProgress, Run, RunOutcome, StepStarted, stream_run
+from jsontide.streams import stream_items
 
 class Stay(BaseModel):
     city: str
@@ -76,6 +77,14 @@ def adds_up(messages: list[Message[Any]]) -> Usage:
 
 def adds_what_does_not_add_up(usage: Usage) -> Usage:
     return usage + 3  # refused
+
+def knows_items(events: list[object]) -> None:
+    for stay in stream_items(events, "stays", Stay):
+        assert_type(stay, Stay)
+    print(list(stream_items("[]", "root", Stay, mended=True)))  # refused
+
+def knows_runs(events: list[object]) -> Run[Any]:
+    return stream_run(events, response_schema=Stay).final()
 
 def knows_what_is_new(events: list[object]) -> str:
     for event in stream_message(events).events():

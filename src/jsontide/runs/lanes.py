@@ -33,7 +33,7 @@ _MAX_TURNS: Final = "error_max_turns"
 _AGENT: Final = AgentReader()
 
 
-class Lane:
+class RunLane:
     """One run of a stream."""
 
     def __init__(self, config: MessageConfig, run_id: str | None, parent_call: str | None = None) -> None:
@@ -189,7 +189,7 @@ class RunReader:
     def __init__(self, config: MessageConfig) -> None:
         self._config: Final = config
         self._wire = START
-        self._lanes: Final[dict[tuple[str | None, str | None], Lane]] = {}
+        self._lanes: Final[dict[tuple[str | None, str | None], RunLane]] = {}
         """By the name of the run, and the call that it is nested at."""
         self._name: str | None = None
         """The name of the run whose event came last."""
@@ -214,7 +214,7 @@ class RunReader:
         """Note the end of the stream, and return what has changed."""
         with self._lock:
             runs = self._read_all(map(load_event, finish_wire(self._wire)))
-            return runs + self._end_all(Lane.finish)
+            return runs + self._end_all(RunLane.finish)
 
     def fail(self, error: BaseException) -> list[Run[Any]]:
         """Note that the stream failed, and return what has changed."""
@@ -224,9 +224,9 @@ class RunReader:
     def stop(self) -> None:
         """End the runs here."""
         with self._lock:
-            self._end_all(Lane.stop)
+            self._end_all(RunLane.stop)
 
-    def _end_all(self, end: Callable[[Lane], None]) -> list[Run[Any]]:
+    def _end_all(self, end: Callable[[RunLane], None]) -> list[Run[Any]]:
         if self.is_over:
             return []
         self.is_over = True
@@ -248,7 +248,7 @@ class RunReader:
                 runs.append(lane.run)
         return runs
 
-    def _read(self, event: object) -> Lane:
+    def _read(self, event: object) -> RunLane:
         """Read an event, and return the lane that it is of."""
         fields = as_dict(event)
         kind = kind_of(fields) if _AGENT.fits(fields) else ""
@@ -261,7 +261,7 @@ class RunReader:
             lane.read(event)
         return lane
 
-    def _read_envelope(self, kind: str, fields: dict[str, Any]) -> Lane:
+    def _read_envelope(self, kind: str, fields: dict[str, Any]) -> RunLane:
         name = text_of(fields, "session_id") or text_of(dict_of(fields, "data"), "session_id")
         lane = self._open(name, text_of(fields, PARENT))
         lane.is_agent = lane.parent_call is None
@@ -277,7 +277,7 @@ class RunReader:
             lane.end = (text_of(fields, "result") or text_of(fields, "subtype") or "error") if is_error else ""
         return lane
 
-    def _read_results(self, lane: Lane, blocks: list[object]) -> None:
+    def _read_results(self, lane: RunLane, blocks: list[object]) -> None:
         for block in map(as_dict, blocks):
             call_id = text_of(block, "tool_use_id")
             if call_id is None:
@@ -292,15 +292,15 @@ class RunReader:
             error = (output if isinstance(output, str) else write_json(output)) if is_error else None
             lane.take_result(call_id, None if is_error else output, error)
 
-    def _open(self, name: str | None, call_id: str | None = None) -> Lane:
+    def _open(self, name: str | None, call_id: str | None = None) -> RunLane:
         """Return a lane; an event that does not say whose it is is of the run that came last."""
         self._name = self._name if name is None else name
         lane = self._lanes.get((self._name, call_id))
         if lane is None:
-            lane = self._lanes[self._name, call_id] = Lane(self._config, self._name, call_id)
+            lane = self._lanes[self._name, call_id] = RunLane(self._config, self._name, call_id)
         return lane
 
-    def _show_at_parent(self, lane: Lane) -> Lane:
+    def _show_at_parent(self, lane: RunLane) -> RunLane:
         """Show a nested run at its call, and return the lane around it all."""
         parent = self._find_parent(lane)
         if parent is None:
@@ -308,7 +308,7 @@ class RunReader:
         parent.show_progress(str(lane.parent_call), lane.run)
         return self._show_at_parent(parent)
 
-    def _find_parent(self, lane: Lane) -> Lane | None:
+    def _find_parent(self, lane: RunLane) -> RunLane | None:
         call_id = lane.parent_call
         if call_id is None:
             return None
