@@ -39,7 +39,8 @@ def ours(provider: str, **details: Any) -> Event:
 def saved_run(provider: str, turn: int, *, waits: bool = False) -> Run[Any]:
     """What the server has of a turn: thinking and a call, its result, and an answer."""
     thinking = ReasoningPart("Hm.", **{name: value for name, value in SIGNED[provider].items() if name != "extra"})
-    call = CompleteCall("weather", {"city": "Rome", "n": LARGE}, id=f"c{turn}", index=1)
+    given = {"city": "Rome", "n": LARGE}
+    call = CompleteCall("weather", given, json.dumps(given), id=f"c{turn}", index=1)
     asked = Message((thinking, call), Outcome.COMPLETE, provider=provider)
     if waits:
         return Run((Step(asked, (PendingResult(call, "waiting"),)),), RunOutcome.WAITING, f"run{turn}")
@@ -241,10 +242,10 @@ STATES: dict[str, tuple[Event, Any]] = {
     "approved": (tool("approval-responded", approval={"id": "a", "approved": True}), ("queued", None)),
     "refused": (
         tool("approval-responded", approval={"id": "a", "approved": False, "reason": "too dear"}),
-        ("no", "the call was not run: a person refused it: too dear"),
+        ("refused", "the call was not run: a person refused it: too dear"),
     ),
-    "denied": (tool("output-denied", approval={"id": "a", "approved": False}), ("no", None)),
-    "approval that is no bool": (tool("approval-responded", approval={"approved": "yes"}), ("no", None)),
+    "denied": (tool("output-denied", approval={"id": "a", "approved": False}), ("refused", None)),
+    "approval that is no bool": (tool("approval-responded", approval={"approved": "yes"}), ("refused", None)),
     "preliminary": (tool("output-available", output=1, preliminary=True), ("running", None)),
     "result": (tool("output-available", output={"t": 20}), ("yes", None)),
     "error": (tool("output-error", errorText="it failed"), ("yes", "it failed")),
@@ -386,7 +387,7 @@ class TestForgeries:
     def test_the_result_of_a_tool_in_the_browser_is_taken_for_a_call_that_waits_for_it(self) -> None:
         calls = (CompleteCall("ask", {}, id="c1"), CompleteCall("pay", {}, id="c2", index=1))
         message = Message(calls, Outcome.COMPLETE)
-        saved = Run((Step(message, tuple(PendingResult(call) for call in calls)),), id="run1")
+        saved: Run[Any] = Run((Step(message, tuple(PendingResult(call) for call in calls)),), id="run1")
         parts = [{**tool("output-available", output="yes"), "toolCallId": f"c{at}"} for at in (1, 2, 3)]
         _, step = from_vercel([user("Hi"), assistant(*parts, name="run1")], runs=[saved], client_tools=["ask"]).turns
         assert isinstance(step, Step)

@@ -165,10 +165,8 @@ def test_they_take_a_whole_conversation(provider: str) -> None:
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(randoms)
 def test_they_take_what_other_providers_said(provider: str, random: Random) -> None:
-    def is_known(turn: UserMessage | Step) -> bool:
-        return isinstance(turn, UserMessage) or turn.message.provider not in {provider, None}
-
-    conversation = draw_conversation(random)
-    check_request(
-        provider, Conversation(conversation.system, filter(is_known, conversation.turns)).to_request(provider)
-    )
+    drawn = draw_conversation(random)
+    turns = [
+        turn for turn in drawn.turns if isinstance(turn, UserMessage) or turn.message.provider not in {provider, None}
+    ]
+    check_request(provider, Conversation(drawn.system, turns).to_request(provider))

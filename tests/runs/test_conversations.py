@@ -249,7 +249,7 @@ class TestValues:
 
     def test_adding_leaves_the_old_one_as_it_was(self) -> None:
         first = Conversation("Be brief.", ["Hi"])
-        run = Run((Step(Message((TextPart("Hello"),), Outcome.COMPLETE)),), RunOutcome.COMPLETE)
+        run: Run[Any] = Run((Step(Message((TextPart("Hello"),), Outcome.COMPLETE)),), RunOutcome.COMPLETE)
         second = first.add(run, "How are you?")
         assert len(first.turns) == 1
         assert second.turns[0] is first.turns[0]

@@ -434,7 +434,7 @@ def _read_state(place: str, part: Mapping[str, Any], call: ToolCall) -> Result:
         return ToolResult(call, error=_text(f"{place}.errorText", part.get("errorText")))
     if state == "output-denied" or (state == "approval-responded" and told.get("approved") is not True):
         reason = told.get("reason")
-        return ToolResult(call, error=f"{_DENIED}: {reason}" if isinstance(reason, str) else _DENIED, ran="no")
+        return ToolResult(call, error=f"{_DENIED}: {reason}" if isinstance(reason, str) else _DENIED, ran="refused")
     return PendingResult(call, "waiting" if state == "approval-requested" else "queued")
 
 

@@ -57,7 +57,7 @@ def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
         return written
     written = {"status": _DONE}
     if result.parts:
-        written["content"] = toplain_value(result.parts)
+        written["content"] = to_plain(result.parts)
     elif result.error is None:
         written["output"] = plain_value(result.output)
     else:
