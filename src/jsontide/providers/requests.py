@@ -91,6 +91,8 @@ def answer_format(schema: object, provider: str) -> dict[str, Any]:
     {'format': {'type': 'object', 'properties': {'city': {'type': 'string'}}}}
     """
     form = find_form(provider)
+    if schema is None:
+        raise TypeError("schema must be a type or a JSON Schema, not None")
     taken = WITH_REQUESTS[provider].tools
     written = unfold_root(to_json_schema(schema))
     loose = _write_loosely(written, taken)
