@@ -1,26 +1,29 @@
-"""A chat server: what a model writes grows in the browser, as text, as tool calls and as a typed answer.
+"""A chat server: an agent whose steps grow in the browser, as text, calls and their results, and as a typed answer.
 
-    POST /turns             ask a question; the response is the answer while it is written
-    GET  /turns/{id}        join that answer again, after a reload or when the connection broke off
-    POST /turns/{id}/stop   stop it
+    POST /turns                  ask a question; the response is the run of the agent while it grows
+    GET  /turns/{id}             join that run again, after a reload or when the connection broke off
+    POST /turns/{id}/decisions   say which of the calls that wait may run; the response is how the run goes on
+    POST /turns/{id}/stop        stop it
 
 `make chat` runs it. The page is in page/, and who answers in provider.py.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, HTTPException
 from fastapi.staticfiles import StaticFiles
 from provider import Json, Provider
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from jsontide import Message, Outcome, Tool, arun_tools, astream_message, to_request, tool_definitions
+from jsontide import Tool, tool_definitions
 from jsontide.frontends import CompactEncoder
+from jsontide.runs import Request, Run, RunOutcome, arun_agent
 from jsontide.web import MemoryTurns, OnLeave, client_route, new_run_id, resume_response, stop, stream_response
 
 PAGE = Path(__file__).parent / "page"
@@ -64,14 +67,23 @@ def hold_train(origin: str, destination: str, departs: str, seats: int, preferen
     return {"held": seats, "train": f"{origin} - {destination}, {departs}", "coach": preferences.coach}
 
 
-def set_reminder(on: str, text: str) -> Json:
-    """Remind the user of something on a date."""
-    return {"reminder": text, "on": on}
-
-
-TOOLS = [Tool.from_function(hold_train), Tool.from_function(set_reminder)]
 # The answer comes as a call of this one, so that text and other calls can stand beside it, whoever the provider is.
-OUTPUT = Tool("output", TripPlan, description="Show the plan. Call it last, once, beside your other calls.")
+OUTPUT = Tool("output", TripPlan, description="Show the plan. Call it last, once, when the train is held or refused.")
+
+
+def make_tools(provider: Provider) -> list[Tool[Any]]:
+    """Return the tools: one that a person must allow, and one that asks the model itself."""
+
+    async def set_reminder(on: str, text: str) -> AsyncIterator[object]:
+        """Remind the user of something on a date."""
+
+        def ask(request: Request) -> AsyncIterator[object]:
+            return provider.ask(request.messages(provider.name), [])
+
+        async for run in arun_agent(ask, f"Say this as one friendly sentence, for {on}: {text}"):
+            yield run  # the page shows its steps, and the agent gets its text
+
+    return [Tool.from_function(hold_train, needs_approval=True), Tool.from_function(set_reminder)]
 
 
 class Question(BaseModel):
@@ -87,39 +99,91 @@ class Chat:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """A run that waits for a person: what runs after a decision is read from here, and never from a browser."""
+
+    chat: Chat
+    asked: list[Json]
+    run: Run[TripPlan]
+
+
+def repeat_plan(run: Run[TripPlan]) -> list[Json]:
+    """Return the plan for the next request, in which the call of it is not repeated."""
+    if not isinstance(run.answer, TripPlan):
+        return []
+    return [{"role": "user", "content": f"This is the plan so far: {run.answer.model_dump_json()}"}]
+
+
+class Agent:
+    """Answers questions: what it asks and runs, and which of its runs wait."""
+
+    def __init__(self, provider: Provider) -> None:
+        self.provider = provider
+        self.tools = make_tools(provider)
+        self.chats: defaultdict[str, Chat] = defaultdict(Chat)
+        self.waiting: dict[str, Waiting] = {}  # by the name of the turn that ended so
+
+    def ask(self, request: Request) -> AsyncIterator[object]:
+        name = self.provider.name
+        return self.provider.ask(request.messages(name), tool_definitions([*self.tools, OUTPUT], name))
+
+    def answer(self, turn: str, question: Question) -> AsyncIterator[Run[TripPlan]]:
+        return self.run(turn, self.chats[question.chat], question.text)
+
+    def decide(self, turn: str, found: Waiting, decisions: Mapping[str, bool]) -> AsyncIterator[Run[TripPlan]]:
+        return self.run(turn, found.chat, found=found, decisions=decisions)
+
+    async def run(
+        self,
+        turn: str,
+        chat: Chat,
+        text: str = "",
+        found: Waiting | None = None,
+        decisions: Mapping[str, bool] | None = None,
+    ) -> AsyncIterator[Run[TripPlan]]:
+        async with chat.lock:  # the question before may not be answered
+            asked = [*chat.said, {"role": "user", "content": text}] if found is None else found.asked
+            async with arun_agent(
+                self.ask,
+                asked,
+                tools=self.tools,
+                response_schema=TripPlan,
+                emulate_structured_output=True,
+                run=None if found is None else found.run,
+                decisions=decisions or {},
+            ) as runs:
+                async for run in runs:
+                    if run.outcome is RunOutcome.WAITING:
+                        self.waiting[turn] = Waiting(chat, asked, run)
+                    if run.outcome is RunOutcome.COMPLETE:
+                        said = Request(asked, run).messages(self.provider.name)
+                        chat.said = [*said, *repeat_plan(run)]
+                    yield run
+
+
 def create_app(provider: Provider, on_leave: OnLeave = "continue") -> FastAPI:
     """Return the server. With `on_leave="cancel"`, an answer ends when its reader leaves."""
     app = FastAPI(title="jsontide chat")
     turns = MemoryTurns(max_age=900, max_turns=200)
-    chats: defaultdict[str, Chat] = defaultdict(Chat)
+    agent = Agent(provider)
 
-    async def answer(question: Question) -> AsyncIterator[Message[TripPlan]]:
-        chat = chats[question.chat]
-        async with chat.lock:  # the tools of the last answer may still run
-            asked = [*chat.said, {"role": "user", "content": question.text}]
-            response = provider.ask(asked, tool_definitions([*TOOLS, OUTPUT], provider.name))
-            async with astream_message(
-                response, tools=TOOLS, response_schema=TripPlan, emulate_structured_output=True
-            ) as messages:
-                async for message in messages:
-                    yield message
-            # The browser has all of it by now. Whether it is still there or not: calls are run, if all is complete.
-            if messages.message.outcome is Outcome.COMPLETE:
-                chat.said = asked + await run_calls(messages.message)
-
-    async def run_calls(message: Message[TripPlan]) -> list[Json]:
-        """Return the message and the results of its calls, for the next request."""
-        said = to_request(message, provider.name)
-        if message.tool_calls:
-            said += to_request(await arun_tools(message, TOOLS), provider.name)
-        if isinstance(message.answer, TripPlan):
-            said.append({"role": "user", "content": f"This is the plan so far: {message.answer.model_dump_json()}"})
-        return said
+    def respond(turn: str, source: AsyncIterator[Run[TripPlan]]) -> Response:
+        return stream_response(source, CompactEncoder(run_id=turn), on_leave=on_leave, store=turns)
 
     @app.post("/turns")
     async def begin(question: Question) -> Response:
-        encoder = CompactEncoder(run_id=new_run_id())
-        return stream_response(answer(question), encoder, on_leave=on_leave, store=turns)
+        turn = new_run_id()
+        return respond(turn, agent.answer(turn, question))
+
+    @app.post("/turns/{run_id}/decisions")
+    async def decide(run_id: str, decisions: dict[str, bool]) -> Response:
+        if run_id not in agent.waiting:
+            raise HTTPException(409, "nothing waits here, or not any more")
+        if decisions.keys() != {result.call.id for result in agent.waiting[run_id].run.waiting}:
+            raise HTTPException(422, "there must be a decision for each call that waits, and no other")
+        found, turn = agent.waiting.pop(run_id), new_run_id()  # nobody decides twice
+        return respond(turn, agent.decide(turn, found, decisions))
 
     @app.get("/turns/{run_id}")
     async def join(run_id: str) -> Response:

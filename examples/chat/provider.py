@@ -10,18 +10,20 @@ import os
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import httpx
 
 from jsontide.recordings import Recording
 
 Json = dict[str, Any]
+Timed = tuple[float, Json]
 
 RECORDING = Path(__file__).parent / "recording.ndjson"
+SENTENCE = "Book two timed tickets for Livraria Lello today, before the morning slots are gone."
 INSTRUCTIONS = (
-    "You plan trips. In one message: say in two sentences what you will do, "
-    "hold a train and set a reminder with the tools, then call output with the whole plan. Do not wait for results."
+    "You plan trips. First say in two sentences what you will do, and hold a train and set a reminder with the tools. "
+    "When you have their results, call output with the whole plan."
 )
 
 
@@ -38,18 +40,43 @@ class Provider(Protocol):
 
 @dataclass(frozen=True)
 class Replay:
-    """Gives the same answer to every question, in its own time."""
+    """Gives the same answer to every question, in its own time: what it calls first, and then the plan."""
 
     path: Path = RECORDING
     speed: float = 1.0
     name: str = "anthropic"
 
-    async def ask(self, _conversation: list[Json], _tools: list[Json]) -> AsyncIterator[object]:
+    async def ask(self, conversation: list[Json], tools: list[Json]) -> AsyncIterator[object]:
         loop = asyncio.get_running_loop()
-        began = loop.time()
-        for piece in Recording.load(self.path).pieces:
-            await asyncio.sleep(began + piece.at / self.speed - loop.time())
-            yield piece.data
+        recorded = [(piece.at, cast("Json", piece.data)) for piece in Recording.load(self.path).pieces]
+        pieces = choose_pieces(recorded, conversation, tools)
+        began = loop.time() - pieces[0][0] / self.speed
+        for at, event in pieces:
+            await asyncio.sleep(began + at / self.speed - loop.time())
+            yield event
+
+
+def choose_pieces(pieces: list[Timed], conversation: list[Json], tools: list[Json]) -> list[Timed]:
+    """Return the part of the recording that comes next: what it calls, or, for the results of that, the plan.
+
+    Without tools it is a tool that asks.
+    """
+    start, *middle, delta, stop = pieces
+    plan = max(at for at, (_, event) in enumerate(middle) if event["type"] == "content_block_start")
+    begins = middle[plan][0]
+    if not tools:
+        return [start, *say(SENTENCE), *[(2.5, event) for _, event in (delta, stop)]]
+    if isinstance(conversation[-1]["content"], str):
+        return [start, *middle[:plan], *[(begins, event) for _, event in (delta, stop)]]
+    return [(begins, start[1]), *middle[plan:], delta, stop]
+
+
+def say(text: str) -> list[Timed]:
+    """Return a text word by word, as the recording would have it."""
+    begin: Json = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+    words = [{"type": "text_delta", "text": f"{word} "} for word in text.split()]
+    deltas: list[Json] = [{"type": "content_block_delta", "index": 0, "delta": word} for word in words]
+    return [(0.8 + at * 0.08, event) for at, event in enumerate([begin, *deltas])]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from jsontide.frontends import CompactEncoder, Streamed
 from jsontide.messages import Message, MessageConfig, ReasoningPart, TextPart, Tool, stop_message
 from jsontide.messages.calls import CompleteCall, PartialCall
 from jsontide.providers import feed_stream, start_stream
-from jsontide.web._producer import cancel
+from jsontide.runs.run import cancel_message as cancel
 from tests.providers.dialects import chunk
 from tests.web.serving import read_compact
 

@@ -5,6 +5,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,6 +36,8 @@ HELD, HELD_AT = 60, "Lunch at the"
 """A piece of the plan, and the last text before it."""
 REASONING, TEXT, HOLD_TRAIN, SET_REMINDER, PLAN = range(5)
 PATIENCE = 60_000
+FIRST = '["steps",0]'
+ANSWER = '["steps",1,"message","answer"'
 RENDERS = """() => Object.fromEntries(
     [...document.querySelectorAll("[data-path]")].map(({ dataset }) => [dataset.path, Number(dataset.renders)]))"""
 
@@ -56,18 +60,46 @@ def text_of(block: int) -> str:
     return "".join(delta.get("thinking", delta.get("text", delta.get("partial_json", ""))) for delta in deltas)
 
 
+PLAN_BEGINS = next(
+    at for at, event in enumerate(EVENTS) if event["type"] == "content_block_start" and event["index"] == PLAN
+)
+ENDS = EVENTS[-2:]
+SENTENCE = "Book your tickets soon."
+
+
 class Recorded(Provider):
-    """The recording, without its pauses: it waits where it is told to."""
+    """The recording, without its pauses, in two answers: what it calls, and the plan. It waits where it is told to."""
 
     name = "anthropic"
 
     def __init__(self, events: list[dict[str, Any]] = EVENTS) -> None:
-        super().__init__(events)
+        is_whole = len(events) > PLAN_BEGINS
+        super().__init__([*events[:PLAN_BEGINS], *ENDS] if is_whole else events)
+        self.plan = Provider([EVENTS[0], *events[PLAN_BEGINS:]])
+        self.asked_by_tool: Provider | None = None
         self.conversations: list[Any] = []
 
-    def ask(self, conversation: object, _tools: object) -> Any:
+    def hold_in_plan(self, piece: int) -> threading.Event:
+        """Wait before a piece of the plan until the event that is returned is set."""
+        return self.plan.hold_before(1 + place_of(PLAN, piece) - PLAN_BEGINS)
+
+    def ask(self, conversation: Any, tools: object) -> Any:
+        if not tools:
+            return (self.asked_by_tool or Provider(say(SENTENCE))).stream()
         self.conversations.append(conversation)
-        return self.stream()
+        is_question = isinstance(conversation[-1]["content"], str)
+        return self.stream() if is_question else self.plan.stream()
+
+
+def say(text: str) -> list[dict[str, Any]]:
+    """The events of a text that a tool asks for."""
+    return [
+        EVENTS[0],
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}},
+        {"type": "content_block_stop", "index": 0},
+        *ENDS,
+    ]
 
 
 @contextmanager
@@ -118,6 +150,14 @@ class Chat:
         self.page.fill("#question", question)
         self.page.keyboard.press("Enter")
 
+    def decide(self, *, allow: bool = True) -> None:
+        """Answer the call that waits."""
+        self.page.click(f".decision button:text('{'Allow' if allow else 'Refuse'}')")
+
+    def ask_and_allow(self) -> None:
+        self.ask()
+        self.decide()
+
     def wait_for(self, text: str) -> None:
         self.page.get_by_text(text).wait_for()
 
@@ -166,7 +206,7 @@ def whole(create_app: Callable[..., Any], browser: Any) -> str:
     """What the page says of a turn that nothing disturbed."""
     with running(create_app(Recorded())) as server:
         chat = Chat(browser, port_of(server))
-        chat.ask()
+        chat.ask_and_allow()
         said = chat.wait_for_end()
         chat.page.context.close()
     return said
@@ -190,7 +230,7 @@ def test_text_is_visible_before_the_stream_ends(open_chat: Any) -> None:
         eventually(lambda: provider.given == place_of(TEXT, 5))
         assert provider.closed == 0
         gate.set()
-        chat.wait_for_end()
+        chat.wait_for_end("waiting")
 
 
 @needs_browser
@@ -198,22 +238,23 @@ def test_text_is_visible_before_the_stream_ends(open_chat: Any) -> None:
 class TestWhatGrows:
     def test_arguments_and_the_plan_are_visible_before_they_are_complete(self, open_chat: Any) -> None:
         provider = Recorded()
-        in_call, in_plan = provider.hold_before(place_of(HOLD_TRAIN, 6)), provider.hold_before(place_of(PLAN, HELD))
+        in_call, in_plan = provider.hold_before(place_of(HOLD_TRAIN, 6)), provider.hold_in_plan(HELD)
         with open_chat(provider) as chat:
             chat.ask()
             chat.page.locator(".call dd", has_text="Lisboa Oriente").wait_for()
             chat.shows_calls("writing")
             in_call.set()
+            chat.shows_calls("may it run?", "done")
+            chat.decide()
             chat.wait_for(HELD_AT)
-            chat.shows_calls("waiting", "waiting")
+            chat.shows_calls("done", "done")
             chat.page.locator(".plan.open .caret").wait_for()
             in_plan.set()
             chat.wait_for_end()
-            chat.shows_calls("called", "called")
             chat.shows(".open, .caret")
 
     def test_the_end_tells_the_outcome_and_the_usage(self, whole: str) -> None:
-        assert whole.endswith("Complete\n1,284 tokens read, 1,007 written\nbundled-recording")
+        assert whole.endswith("Complete\n2,568 tokens read, 2,014 written\nbundled-recording")
 
     def test_all_of_the_plan_is_shown(self, whole: str) -> None:
         plan = json.loads(text_of(PLAN))
@@ -223,12 +264,13 @@ class TestWhatGrows:
 
     def test_what_is_there_stays_where_it_is(self, open_chat: Any) -> None:
         provider = Recorded()
-        gates = [provider.hold_before(place_of(HOLD_TRAIN, 6)), provider.hold_before(place_of(PLAN, HELD))]
+        gates = [provider.hold_before(place_of(HOLD_TRAIN, 6)), provider.hold_in_plan(HELD)]
         with open_chat(provider) as chat:
             chat.ask()
             chat.wait_for("Lisboa Oriente")
             early = chat.tops()
             gates[0].set()
+            chat.decide()
             chat.wait_for(HELD_AT)
             late = chat.tops()
             gates[1].set()
@@ -237,20 +279,18 @@ class TestWhatGrows:
 
     def test_what_is_finished_is_not_drawn_again(self, open_chat: Any) -> None:
         provider = Recorded()
-        gate = provider.hold_before(place_of(PLAN, 110))
+        gate = provider.hold_in_plan(110)
         with open_chat(provider) as chat:
-            chat.ask()
+            chat.ask_and_allow()
             chat.wait_for("Rua das Flores")
             before = chat.renders()
-            finished = ['["parts",0]', '["parts",1]', '["answer","title"]', '["answer","days",0]']
+            finished = [FIRST, f'{ANSWER},"title"]', f'{ANSWER},"days",0]']
             assert len(only(before, finished)) > 20
             gate.set()
             chat.wait_for_end()
             after = chat.renders()
             assert only(after, finished) == only(before, finished)
-            assert after['["answer"]'] > before['["answer"]']
-            # A call is drawn once more, when it is known that it may be run.
-            assert after['["parts",2]'] == before['["parts",2]'] + 1
+            assert after[f"{ANSWER}]"] > before[f"{ANSWER}]"]
 
 
 @needs_browser
@@ -258,9 +298,9 @@ class TestWhatGrows:
 class TestGoingOn:
     def test_a_reload_in_the_middle_continues_to_the_same_end(self, open_chat: Any, whole: str) -> None:
         provider = Recorded()
-        gate = provider.hold_before(place_of(PLAN, HELD))
+        gate = provider.hold_in_plan(HELD)
         with open_chat(provider) as chat:
-            chat.ask()
+            chat.ask_and_allow()
             chat.wait_for(HELD_AT)
             said = chat.page.inner_text(".answer")
             chat.page.reload()
@@ -268,33 +308,33 @@ class TestGoingOn:
             chat.shows(".answer", said)
             gate.set()
             assert chat.wait_for_end() == whole
-            assert provider.opened == 1
+            assert (provider.opened, provider.plan.opened) == (1, 1)
 
     def test_a_reload_after_the_end_shows_it_again(self, open_chat: Any, whole: str) -> None:
         with open_chat(Recorded()) as chat:
-            chat.ask()
+            chat.ask_and_allow()
             chat.wait_for_end()
             chat.page.reload()
             assert chat.wait_for_end() == whole
 
     def test_a_network_drop_in_the_middle_loses_nothing(self, create_app: Any, browser: Any, whole: str) -> None:
         provider = Recorded()
-        first, second = provider.hold_before(place_of(PLAN, HELD)), provider.hold_before(place_of(PLAN, 120))
+        first, second = provider.hold_in_plan(HELD), provider.hold_in_plan(120)
         with running(create_app(provider)) as server, proxied(port_of(server)) as proxy:
             chat = Chat(browser, proxy.port)
-            chat.ask()
+            chat.ask_and_allow()
             chat.wait_for(HELD_AT)
             before = chat.renders()
             proxy.cut()
             first.set()
             chat.wait_for("Reconnecting")
-            eventually(lambda: provider.given == place_of(PLAN, 120) and proxy.refused > 0)
+            eventually(lambda: provider.plan.given == 1 + place_of(PLAN, 120) - PLAN_BEGINS and proxy.refused > 0)
             proxy.restore()
             chat.wait_for("Saturday: the river")
             second.set()
             assert chat.wait_for_end() == whole
-            assert provider.opened == 1
-            finished = ['["parts",0]', '["parts",1]', '["answer","title"]', '["answer","summary"]']
+            assert (provider.opened, provider.plan.opened) == (1, 1)
+            finished = [FIRST, f'{ANSWER},"title"]', f'{ANSWER},"summary"]']
             assert only(chat.renders(), finished) == only(before, finished)
             chat.page.context.close()
 
@@ -338,7 +378,7 @@ class TestEnding:
                 assert provider.closed == 0
                 gate.set()
                 eventually(lambda: provider.closed == 1)
-                assert provider.given == len(EVENTS)
+                assert provider.given == PLAN_BEGINS + len(ENDS)
 
     def test_calls_of_a_message_that_broke_off_are_not_run(self, open_chat: Any) -> None:
         with open_chat(Recorded(EVENTS[: place_of(SET_REMINDER, 5)])) as chat:
@@ -356,31 +396,48 @@ class TestEnding:
             assert "1234" not in said
 
 
-def post(port: int, path: str, body: object) -> bytes:
-    """Return the whole response to a question."""
+HOLD_ID = next(
+    event["content_block"]["id"] for event in EVENTS if event.get("content_block", {}).get("type") == "tool_use"
+)
+
+
+def post(port: int, path: str, body: object) -> tuple[str, bytes]:
+    """Return the name of the turn, and the whole response; of one that is refused, its status."""
     headers = {"content-type": "application/json"}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", json.dumps(body).encode(), headers)
-    with urllib.request.urlopen(request) as response:  # noqa: S310 - this machine
-        return bytes(response.read())
+    try:
+        with urllib.request.urlopen(request) as response:  # noqa: S310 - this machine
+            return response.headers["x-run-id"], bytes(response.read())
+    except urllib.error.HTTPError as error:
+        return "", str(error.code).encode()
+
+
+def begin(port: int, text: str = "Two days in Porto?") -> str:
+    """Ask, and return the name of the turn when it has ended."""
+    return post(port, "/turns", {"chat": "0123456789", "text": text})[0]
 
 
 class TestAsking:
     def test_the_next_question_tells_the_provider_what_was_said_and_done(self, create_app: Callable[..., Any]) -> None:
         provider = Recorded()
         with running(create_app(provider)) as server:
-            for text in ("Two days in Porto?", "And a third?"):
-                post(port_of(server), "/turns", {"chat": "0123456789", "text": text})
-        first, second = provider.conversations
+            port = port_of(server)
+            post(port, f"/turns/{begin(port)}/decisions", {HOLD_ID: True})
+            begin(port, "And a third?")
+        first, second, third = provider.conversations
         assert [said["role"] for said in first] == ["user"]
-        assert [said["role"] for said in second] == ["user", "assistant", "user", "user", "user"]
-        assert [result["type"] for result in second[2]["content"]] == ["tool_result", "tool_result"]
-        assert "Tiles, books and the river" in second[3]["content"]
+        assert [said["role"] for said in second] == ["user", "assistant", "user"]
+        held, reminder = (result["content"] for result in second[2]["content"])
+        assert json.loads(held)["held"] == 2
+        assert reminder == SENTENCE
+        assert [said["role"] for said in third] == ["user", "assistant", "user", "user", "user"]
+        assert "Tiles, books and the river" in third[3]["content"]
 
     def test_what_was_cut_off_is_not_told_and_not_run(self, create_app: Callable[..., Any]) -> None:
-        provider = Recorded(EVENTS[: place_of(PLAN, HELD)])
+        provider = Recorded(EVENTS[: place_of(SET_REMINDER, 3)])
         with running(create_app(provider)) as server:
             for text in ("Two days in Porto?", "And a third?"):
-                post(port_of(server), "/turns", {"chat": "0123456789", "text": text})
+                begin(port_of(server), text)
         assert provider.conversations[1] == [{"role": "user", "content": "And a third?"}]
 
     def test_a_provider_is_asked_with_the_tools_and_its_bytes_are_read(self, create_app: Callable[..., Any]) -> None:
@@ -388,11 +445,82 @@ class TestAsking:
             services = importlib.import_module("provider")
             service = replace(services.ask_anthropic("key"), url=f"http://127.0.0.1:{port}/v1/messages")
             with running(create_app(service)) as server:
-                body = post(port_of(server), "/turns", {"chat": "0123456789", "text": "Two days in Porto?"})
-        assert body.endswith(b'data: {"end":"complete"}\n\n')
+                body = post(port_of(server), "/turns", {"chat": "0123456789", "text": "Two days in Porto?"})[1]
+        assert body.endswith(b'data: {"end":"waiting"}\n\n')
         assert [tool["name"] for tool in requests[0]["tools"]] == ["hold_train", "set_reminder", "output"]
         assert requests[0]["messages"] == [{"role": "user", "content": "Two days in Porto?"}]
         assert requests[0]["stream"] is True
+
+
+class TestDeciding:
+    """What runs is decided by the run on the server."""
+
+    def test_the_same_approval_sent_twice_runs_once(self, create_app: Callable[..., Any]) -> None:
+        provider = Recorded()
+        with running(create_app(provider)) as server:
+            port = port_of(server)
+            turn = begin(port)
+            bodies = []
+            threads = [
+                threading.Thread(target=lambda: bodies.append(post(port, f"/turns/{turn}/decisions", {HOLD_ID: True})))
+                for _ in range(4)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        assert provider.plan.opened == 1
+        assert sorted(body[:10] == b"id: " + name[:6].encode() or body == b"409" for name, body in bodies) == [True] * 4
+        assert [body for _, body in bodies].count(b"409") == 3
+
+    def test_a_call_that_nobody_asked_about_cannot_be_decided(self, create_app: Callable[..., Any]) -> None:
+        provider = Recorded()
+        with running(create_app(provider)) as server:
+            port = port_of(server)
+            turn = begin(port)
+            forged: list[Any] = [
+                {},
+                {"forged": True},
+                {HOLD_ID: True, "forged": True},
+                {HOLD_ID: {"seats": 99}},
+                [HOLD_ID],
+            ]
+            assert [post(port, f"/turns/{turn}/decisions", one)[1] for one in forged] == [b"422"] * 5
+            assert post(port, "/turns/forged/decisions", {HOLD_ID: True})[1] == b"409"
+            assert provider.plan.opened == 0
+            assert b'"end":"complete"' in post(port, f"/turns/{turn}/decisions", {HOLD_ID: False})[1]
+        told = provider.conversations[1][2]["content"][0]
+        assert "a person refused it" in told["content"]
+
+    @needs_browser
+    @pytest.mark.long
+    def test_two_buttons_ask_and_what_was_said_is_kept(self, open_chat: Any) -> None:
+        with open_chat(Recorded()) as chat:
+            chat.ask()
+            chat.wait_for_end("waiting")
+            chat.shows(".decision button", "Allow", "Refuse")
+            chat.shows(".inside .prose", SENTENCE)
+            chat.page.reload()
+            chat.decide(allow=False)
+            chat.wait_for_end()
+            chat.shows_calls("refused", "done")
+            chat.shows(".decision")
+
+    @needs_browser
+    @pytest.mark.long
+    def test_stop_works_in_the_middle_of_a_tool(self, open_chat: Any) -> None:
+        provider, gate = Recorded(), threading.Event()
+        asking = Provider(say(SENTENCE))
+        asking.gates[3] = gate
+        provider.asked_by_tool = asking
+        with open_chat(provider) as chat:
+            chat.ask()
+            chat.wait_for(SENTENCE)
+            chat.shows_calls("may it run?", "running")
+            chat.page.click("#stop")
+            chat.wait_for_end("cancelled")
+            chat.shows_calls("not run", "unknown")
+            assert (asking.closed, asking.cancelled) == (1, 1)
 
 
 class TestRunning:

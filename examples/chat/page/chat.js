@@ -7,7 +7,15 @@
 import { connect, isFinished } from "/jsontide.js";
 
 const OVER = { ended: "", stopped: "Stopped", lost: "Connection lost", failed: "Failed" };
-const OUTCOMES = { complete: "Complete", cancelled: "Stopped", truncated: "Cut off", failed: "Failed" };
+const OUTCOMES = {
+  complete: "Complete",
+  waiting: "Waiting for you",
+  cancelled: "Stopped",
+  truncated: "Cut off",
+  failed: "Failed",
+};
+/** What is said of a call; none is run that is not complete, or that nobody allowed where somebody must. */
+const STATUSES = { waiting: "may it run?", done: "done", not_run: "not run" };
 
 /** One question and its answer. */
 class Turn {
@@ -25,6 +33,7 @@ class Turn {
 
   /** Follow the answer: from the response to the question, or from the URL where it is joined again. */
   follow(run, source) {
+    this.run = run;
     this.stopUrl = `/turns/${run}/stop`;
     const stream = connect(source, { resumeUrl: `/turns/${run}`, retries: 30, retryDelay: 300, maxRetryDelay: 2000 });
     let isDue = false;
@@ -42,14 +51,31 @@ class Turn {
     if (this.stopUrl) await fetch(this.stopUrl, { method: "POST", keepalive: true }).catch(() => this.leave());
   }
 
+  /** Decide about a call; when all that wait are decided, the server goes on from the run that it has saved. */
+  async decide(call, isAllowed) {
+    this.decisions = { ...this.decisions, [call]: isAllowed };
+    const steps = this.snapshot.value.steps;
+    const waiting = steps.at(-1).results.filter(({ status }) => status === "waiting");
+    this.element.querySelectorAll(".decision").forEach((each) => each.remove());
+    if (Object.keys(this.decisions).length < waiting.length) return this.draw(this.snapshot);
+    const response = await post(`/turns/${this.run}/decisions`, this.decisions).catch((error) => ({ error }));
+    this.decisions = {};
+    if (!response.ok) return this.draw({ ...this.snapshot, status: "failed", error: response.error ?? refused(response) });
+    const run = response.headers.get("x-run-id");
+    saved.turns.find((turn) => turn.run === this.run).run = run;
+    sessionStorage.setItem("chat", JSON.stringify(saved));
+    this.follow(run, response);
+  }
+
   /** Draw what is new. */
   draw(snapshot) {
     const wasAtEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 60;
     this.snapshot = snapshot;
     this.isLive = !(snapshot.status in OVER);
-    const { parts = [], answer } = snapshot.value ?? {};
-    parts.forEach((part, at) => drawPart(this, part, ["parts", at]));
-    this.show(this.plan, "section", ["answer"], answer, drawPlan);
+    drawSteps(this, this.parts, snapshot.value, []);
+    snapshot.value?.steps.forEach(({ message }, at) =>
+      this.show(this.plan, "section", ["steps", at, "message", "answer"], message?.answer, drawPlan),
+    );
     this.element.querySelector(".caret")?.classList.remove("caret");
     if (this.isLive) this.fields.get(JSON.stringify(snapshot.cursor))?.element.classList.add("caret");
     drawEnd(this, snapshot);
@@ -75,7 +101,7 @@ class Turn {
 
   /** Return whether the value at a path may still change. */
   isOpen(path) {
-    return this.isLive && !isFinished(this.snapshot, path);
+    return this.isLive && path.at(-1) !== "#name" && !isFinished(this.snapshot, path);
   }
 
   /** Return whether the value at a path is being written now. */
@@ -97,15 +123,56 @@ function drawText(element, value, { before }) {
   else element.replaceChildren(document.createTextNode(value));
 }
 
-function drawPart(turn, part, path) {
+/** Draw the steps of a run: each message, and what its calls gave. */
+function drawSteps(turn, parent, run, path) {
+  run?.steps.forEach(({ message, results = [] }, step) =>
+    message?.parts.forEach((part, at) => {
+      const result = results.findIndex((one) => one.part === at);
+      const where = [...path, "steps", step];
+      drawPart(turn, parent, part, [...where, "message", "parts", at], results[result], [...where, "results", result]);
+    }),
+  );
+}
+
+function drawPart(turn, parent, part, path, result, resultPath) {
   if (part.type === "call") {
-    turn.show(turn.parts, "section", path, part, drawCall);
-    const head = turn.fields.get(JSON.stringify(path)).element.firstChild;
-    turn.show(head, "span", [...path, "status"], describeCall(turn, part, path), drawStatus);
+    turn.show(parent, "section", path, part, drawCall);
+    const { element } = turn.fields.get(JSON.stringify(path));
+    turn.show(element.firstChild, "span", [...path, "status"], describeCall(turn, part, path, result), drawStatus);
+    turn.show(element, "div", resultPath, result, drawResult);
+    drawDecision(turn, element, part, result);
   } else if (part.type === "reasoning") {
-    turn.show(turn.parts, "details", path, part, drawReasoning);
+    turn.show(parent, "details", path, part, drawReasoning);
   } else if (part.text) {
-    turn.show(turn.parts, "div", path, part, drawProse);
+    turn.show(parent, "div", path, part, drawProse);
+  }
+}
+
+/** Draw what a call gave: the steps of a tool that is an agent, and then what it gave, or why it gave nothing. */
+function drawResult(element, result, { turn, path, before }) {
+  if (!before) {
+    element.classList.add("result");
+    make(element, "div", "inside");
+    make(element, "p");
+  }
+  drawSteps(turn, element.firstChild, result.run, [...path, "run"]);
+  const { output, error, progress } = result;
+  const said = error ?? (result.run && output !== undefined ? "" : output ?? progress);
+  element.lastChild.textContent = said === undefined || typeof said === "string" ? (said ?? "") : JSON.stringify(said);
+}
+
+/** Ask about a call that waits, when all others are done. */
+function drawDecision(turn, element, part, result) {
+  const isAsked = result?.status === "waiting" && turn.snapshot.end?.end === "waiting";
+  const asking = element.querySelector(":scope > .decision");
+  if (!isAsked) asking?.remove();
+  if (!isAsked || asking) return;
+  const buttons = make(element, "div", "decision");
+  for (const [label, isAllowed] of [["Allow", true], ["Refuse", false]]) {
+    const button = make(buttons, "button");
+    button.type = "button";
+    button.textContent = label;
+    button.addEventListener("click", () => turn.decide(part.id, isAllowed));
   }
 }
 
@@ -150,15 +217,16 @@ function drawNested(element, value, { turn, path }) {
 }
 
 /** Return how a call stands: only one that is complete is ever run. */
-function describeCall(turn, part, path) {
-  if (part.status === "complete") return "called";
+function describeCall(turn, part, path, result) {
+  if (result && result.status !== "queued") return STATUSES[result.status] ?? result.status;
+  if (part.status === "complete") return "waiting";
   if (part.status !== "streaming") return "not run";
   if (!turn.isLive) return "unknown";
   return turn.isWritten(path) ? "writing" : "waiting";
 }
 
 function drawStatus(element, value) {
-  element.className = `status ${value.replace(" ", "-")}`;
+  element.className = `status ${value.replace(/\W+/g, "-")}`;
   element.textContent = value;
 }
 
@@ -200,7 +268,8 @@ function drawEnd(turn, { status, value, end, error }) {
   const outcome = OVER[status] || OUTCOMES[end?.end] || end?.end;
   const word = outcome ?? (status === "retrying" ? "Reconnecting" : "Writing");
   const isComplete = end?.end === "complete";
-  const { usage, model } = value ?? {};
+  const { usage, steps = [] } = value ?? {};
+  const model = steps.at(-1)?.message?.model;
   const cost = `${count(usage?.input_tokens)} tokens read, ${count(usage?.output_tokens)} written`;
   const reasons = [error?.message, word === "Stopped" ? "" : end?.reason].filter(Boolean);
   if (error?.status === 204) reasons[0] = "the server does not keep this answer any more";
@@ -232,14 +301,19 @@ function addTurn(text) {
   return turns.at(-1);
 }
 
+const refused = (response) => new Error(`the server answered ${response.status}`);
+
+function post(url, value) {
+  return fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(value) });
+}
+
 async function ask(text) {
   const turn = addTurn(text);
   scrollTo(0, document.documentElement.scrollHeight);
   showButtons();
   try {
-    const body = JSON.stringify({ chat: saved.id, text });
-    const response = await fetch("/turns", { method: "POST", headers: { "content-type": "application/json" }, body });
-    if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    const response = await post("/turns", { chat: saved.id, text });
+    if (!response.ok) throw refused(response);
     const run = response.headers.get("x-run-id");
     saved.turns.push({ question: text, run });
     sessionStorage.setItem("chat", JSON.stringify(saved));

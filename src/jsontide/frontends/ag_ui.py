@@ -407,8 +407,8 @@ class AgUiEncoder(RunEncoder[AgUiState]):
             events += _NestedEncoder(self, call_id).end_early(inside)
         if call_id in state.unended:  # why it was not run was told
             return state, events
-        content = now.text if now.error is None else describe_failure(now, self.describe_error)
-        return state, [*events, _write_result(call_id, content, is_error=now.error is not None)]
+        told = now.text if now.error is None else describe_failure(now, self.describe_error)
+        return state, [*events, _write_result(call_id, told, is_error=now.error is not None)]
 
     def _write_nested(self, state: AgUiState, call_id: str, name: str, run: Run[Any]) -> tuple[AgUiState, Events]:
         inner = _NestedEncoder(self, call_id)

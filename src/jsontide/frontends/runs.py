@@ -19,7 +19,7 @@ from jsontide.runs.run import Run, settle
 from jsontide.runs.types import RunOutcome
 
 if TYPE_CHECKING:
-    from jsontide.frontends.steps import Progress
+    from jsontide.messages.progress import Progress
     from jsontide.runs.types import Result
 
 

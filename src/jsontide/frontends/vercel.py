@@ -335,7 +335,9 @@ class VercelEncoder(RunEncoder[VercelState]):
         size, shown = size_of(now.progress), state.shown.get(call_id, 0)
         if size and size < shown + shown // 2:
             return state, events
-        value = run_value(now.progress, describe_error=self.describe_error) if size else plain_value(now.progress)
+        value = plain_value(now.progress)
+        if isinstance(now.progress, Run):
+            value = run_value(now.progress, describe_error=self.describe_error)
         output = self._clean(value)[0]
         events.append(self._about("tool-output-available", call_id, False, output=output, preliminary=True))
         return replace(state, shown={**state.shown, call_id: size}), events
@@ -354,7 +356,7 @@ class VercelEncoder(RunEncoder[VercelState]):
         return state, [*_write_cost(run.usage), {"type": "finish-step"}]
 
     def _end_run(self, state: VercelState, run: Run[Any]) -> list[Event]:
-        message = cast("Message", run.message or Message(outcome=Outcome.EMPTY))
+        message = run.message or Message(outcome=Outcome.EMPTY)
         events: list[Event] = [] if state.steps.number or self.continues is not None else [{"type": "finish-step"}]
         if run.outcome is RunOutcome.FAILED or (run.outcome not in _BETWEEN_MESSAGES and _is_failure(message)):
             return [*events, _error(describe_end_of_run(run, self.describe_error) or "the run failed")]

@@ -246,9 +246,8 @@ class _AgUiChecker:
     """What a client has so far, and which texts, calls and steps are open."""
 
     def __init__(self, state: Parsed, before: AgUiRun | None) -> None:
-        self.run: Final = AgUiRun(state=state)
-        if before is not None:
-            self.run = replace(deepcopy(before), custom=[], subagents={}, end={})
+        begun = AgUiRun(state=state) if before is None else deepcopy(before)
+        self.run: Final = replace(begun, custom=[], subagents={}, end={})
         self.closed: Final = {message["id"] for message in self.run.messages}
         """Messages of earlier runs and steps: more of them would be glued to what stands before their results."""
         self.started: Event | None = None
