@@ -625,7 +625,7 @@ MISPLACED |= {
     "Chat, as the model": (Chat, {"choices": [], "model": [{"function": {"arguments": TEXT}}]}),
     "Chat, as the name of a function": (
         Chat,
-        Chat.entry(index=0, function={"arguments": "", "name": [{"args": TEXT}]}),
+        entry(index=0, function={"arguments": "", "name": [{"args": TEXT}]}),
     ),
     "Mistral, beside what an event holds": (
         Chat,

@@ -423,7 +423,7 @@ def test_an_asynchronous_stream_is_stopped_too() -> None:
         texts = []
         async with astream_run(source) as stream:
             async for text in stream.text_deltas():
-                texts.append(text)  # noqa: PERF401 - up to a text
+                texts.append(text)
                 if text == "Wait.":
                     break
         assert [run async for run in stream] == []
