@@ -688,7 +688,7 @@ USAGE: list[tuple[Any, Event, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("to", "event", "path"), USAGE, ids=[to.__name__ for to, *_ in USAGE])
+@pytest.mark.parametrize(("to", "event", "path"), USAGE, ids=[path for *_, path in USAGE])
 def test_arguments_among_the_usage_are_missed(to: Any, event: Event, path: str) -> None:
     message = stream_message([to.head("wipe", 0), put(event, path, {"a": {"tool_calls": [TEXT]}}), to.END]).final()
     assert any("may hold arguments" in error.message for error in message.errors)
