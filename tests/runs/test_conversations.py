@@ -281,7 +281,7 @@ class TestValues:
         with pytest.raises(TypeError, match="parts must be a str, TextPart or File"):
             UserMessage([5])  # type: ignore[list-item]
         # Compiled, the file is refused when it is made, in other words.
-        with pytest.raises(TypeError, match="str or None.* bytes"):
+        with pytest.raises(TypeError, match=r"str or None.* bytes"):
             UserMessage(File("image/png", b"x"))  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="system must be a str"):
             Conversation(None)  # type: ignore[arg-type]
