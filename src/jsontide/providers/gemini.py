@@ -250,7 +250,7 @@ def write_partials(before: Arguments, partials: list[object], whole: object) -> 
     """Return the arguments after some more of them, or after all of them so far, and the text that this adds."""
     if before.is_broken:
         return before, ""
-    writer = _Writer(before)
+    writer = _PartialsWriter(before)
     fits = whole is None or writer.put_whole(whole)
     if fits:
         for partial in partials:
@@ -332,7 +332,7 @@ def _requote(found: re.Match[str]) -> str:
     return "'" if text == "\\'" else text
 
 
-class _Writer:
+class _PartialsWriter:
     """Writes the parts of one event."""
 
     __slots__ = ("before", "held", "in_string", "is_open", "path", "pieces", "place")
