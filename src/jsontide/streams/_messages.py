@@ -69,16 +69,15 @@ def stream_message(
 ) -> MessageStream[object]: ...
 @overload
 def stream_message(
-    events: Iterable[object], *, response_schema: type[Answer], **options: Unpack[ReadingChoices]
+    events: Iterable[object],
+    *,
+    response_schema: type[Answer] | TypeAdapterLike[Answer],
+    **options: Unpack[ReadingChoices],
 ) -> MessageStream[Answer]: ...
 @overload
 def stream_message(
     events: Iterable[object], *, response_schema: Mapping[str, object], **options: Unpack[ReadingChoices]
 ) -> MessageStream[JsonValue]: ...
-@overload
-def stream_message(
-    events: Iterable[object], *, response_schema: TypeAdapterLike[Answer], **options: Unpack[ReadingChoices]
-) -> MessageStream[Answer]: ...
 @overload
 def stream_message(
     events: Iterable[object], *, response_schema: object, **options: Unpack[ReadingChoices]
@@ -115,16 +114,15 @@ def astream_message(
 ) -> AsyncMessageStream[object]: ...
 @overload
 def astream_message(
-    events: AsyncIterable[object], *, response_schema: type[Answer], **options: Unpack[ReadingChoices]
+    events: AsyncIterable[object],
+    *,
+    response_schema: type[Answer] | TypeAdapterLike[Answer],
+    **options: Unpack[ReadingChoices],
 ) -> AsyncMessageStream[Answer]: ...
 @overload
 def astream_message(
     events: AsyncIterable[object], *, response_schema: Mapping[str, object], **options: Unpack[ReadingChoices]
 ) -> AsyncMessageStream[JsonValue]: ...
-@overload
-def astream_message(
-    events: AsyncIterable[object], *, response_schema: TypeAdapterLike[Answer], **options: Unpack[ReadingChoices]
-) -> AsyncMessageStream[Answer]: ...
 @overload
 def astream_message(
     events: AsyncIterable[object], *, response_schema: object, **options: Unpack[ReadingChoices]

@@ -55,16 +55,12 @@ class ItemChoices(TypedDict, total=False):
 
 @overload
 def stream_model(
-    source: _Source, schema: type[Model], **options: Unpack[ModelChoices]
+    source: _Source, schema: type[Model] | TypeAdapterLike[Model], **options: Unpack[ModelChoices]
 ) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(
     source: _Source, schema: Mapping[str, object], **options: Unpack[ModelChoices]
 ) -> Generator[Partial[JsonValue] | JsonValue]: ...
-@overload
-def stream_model(
-    source: _Source, schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
-) -> Generator[Partial[Model] | Model]: ...
 @overload
 def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]: ...
 def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices]) -> Generator[object]:
@@ -93,16 +89,12 @@ def stream_model(source: _Source, schema: object, **options: Unpack[ModelChoices
 
 @overload
 def astream_model(
-    source: AsyncIterable[object], schema: type[Model], **options: Unpack[ModelChoices]
+    source: AsyncIterable[object], schema: type[Model] | TypeAdapterLike[Model], **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     source: AsyncIterable[object], schema: Mapping[str, object], **options: Unpack[ModelChoices]
 ) -> AsyncGenerator[Partial[JsonValue] | JsonValue]: ...
-@overload
-def astream_model(
-    source: AsyncIterable[object], schema: TypeAdapterLike[Model], **options: Unpack[ModelChoices]
-) -> AsyncGenerator[Partial[Model] | Model]: ...
 @overload
 def astream_model(
     source: AsyncIterable[object], schema: object, **options: Unpack[ModelChoices]
@@ -117,16 +109,15 @@ def astream_model(
 
 @overload
 def stream_items(
-    source: _Source, pattern: PathOrPattern, schema: type[Model], **options: Unpack[ItemChoices]
+    source: _Source,
+    pattern: PathOrPattern,
+    schema: type[Model] | TypeAdapterLike[Model],
+    **options: Unpack[ItemChoices],
 ) -> Generator[Model]: ...
 @overload
 def stream_items(
     source: _Source, pattern: PathOrPattern, schema: Mapping[str, object], **options: Unpack[ItemChoices]
 ) -> Generator[JsonValue]: ...
-@overload
-def stream_items(
-    source: _Source, pattern: PathOrPattern, schema: TypeAdapterLike[Model], **options: Unpack[ItemChoices]
-) -> Generator[Model]: ...
 @overload
 def stream_items(
     source: _Source, pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
@@ -153,19 +144,15 @@ def stream_items(
 
 @overload
 def astream_items(
-    source: AsyncIterable[object], pattern: PathOrPattern, schema: type[Model], **options: Unpack[ItemChoices]
+    source: AsyncIterable[object],
+    pattern: PathOrPattern,
+    schema: type[Model] | TypeAdapterLike[Model],
+    **options: Unpack[ItemChoices],
 ) -> AsyncGenerator[Model]: ...
 @overload
 def astream_items(
     source: AsyncIterable[object], pattern: PathOrPattern, schema: Mapping[str, object], **options: Unpack[ItemChoices]
 ) -> AsyncGenerator[JsonValue]: ...
-@overload
-def astream_items(
-    source: AsyncIterable[object],
-    pattern: PathOrPattern,
-    schema: TypeAdapterLike[Model],
-    **options: Unpack[ItemChoices],
-) -> AsyncGenerator[Model]: ...
 @overload
 def astream_items(
     source: AsyncIterable[object], pattern: PathOrPattern, schema: object, **options: Unpack[ItemChoices]
