@@ -30,6 +30,7 @@ from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE_ARGUMENTS, Call
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import BasePart, File, Other, ReasoningPart, Refusal, TextPart
+from jsontide.messages.record import Value
 from jsontide.messages.types import Citation
 from jsontide.providers import openai_chat
 from jsontide.providers.base import (
@@ -242,30 +243,43 @@ _NO_ARGUMENTS: Final = "the item of a call has no arguments, not even empty ones
 _NO_CALL: Final = "the item {!r} is a call, and something else is said to be of it: that may be its arguments"
 
 
-class Items:
-    """Notes what one event says about items and their texts; its fields hold what must be remembered after it."""
+class Known(Value):
+    """What is known of the items of a response, and must be remembered between events."""
 
-    __slots__ = ("counts", "declared", "draft", "in_container", "is_contradicted", "labels")
+    __slots__ = ("counts", "declared", "in_container", "is_contradicted", "labels")
+
+    FIELDS: ClassVar[tuple[str, ...]] = ("labels", "counts", "declared", "in_container", "is_contradicted")
 
     def __init__(
         self,
-        draft: Draft,
-        declared: frozenset[str] | None,
-        in_container: bool,
         labels: Labels,
         counts: dict[int, int],
-        is_contradicted: bool,
+        declared: frozenset[str] | None = None,
+        in_container: bool = False,
+        is_contradicted: bool = False,
     ) -> None:
-        self.draft: Final = draft
-        self.labels: Labels = labels
-        self.counts: dict[int, int] = counts
+        self.labels: Final = labels
+        self.counts: Final = counts
         """How many log probabilities came of each text."""
-        self.is_contradicted: bool = is_contradicted
-        """Whether some text was not what its deltas said."""
-        self.declared: frozenset[str] | None = declared
+        self.declared: Final = declared
         """The custom tools that the caller declared, `None` if that is not known."""
-        self.in_container: bool = in_container
+        self.in_container: Final = in_container
         """Whether the provider runs shell commands itself."""
+        self.is_contradicted: Final = is_contradicted
+        """Whether some text was not what its deltas said."""
+
+
+NOTHING_KNOWN: Final = Known({}, {})
+
+
+class Items:
+    """Notes what one event says about items and their texts; `known` is what must be remembered after it."""
+
+    __slots__ = ("draft", "known")
+
+    def __init__(self, draft: Draft, known: Known) -> None:
+        self.draft: Final = draft
+        self.known: Known = known
 
     def read_item(self, output: int, item: dict[str, Any], is_done: bool) -> None:
         """Note an item that begins or is done; one with texts that has no number is the first."""
@@ -309,7 +323,7 @@ class Items:
     def _read_texts(self, output: int, item: dict[str, Any], is_reasoning: bool, is_done: bool) -> None:
         draft, item_id = self.draft, name_in(item, "id")
         extra = leftovers(item, ("summary", "content", "encrypted_content", "role"))
-        self.labels = {**self.labels, output: (item_id, extra)}
+        self.known = self.known.evolve(labels={**self.known.labels, output: (item_id, extra)})
         draft.set_role(text_of(item, "role"))
         keys: list[int] = []
         for name in ("summary", "content"):
@@ -327,7 +341,8 @@ class Items:
         if encrypted and isinstance(first, ReasoningPart) and first.encrypted != encrypted:
             draft.update_part(first.index, encrypted=encrypted)
         if is_done:
-            self.labels = {at: label for at, label in self.labels.items() if at != output}
+            open_labels = {at: label for at, label in self.known.labels.items() if at != output}
+            self.known = self.known.evolve(labels=open_labels)
 
     def _stand_for(self, output: int, item_id: str | None, is_reasoning: bool) -> int:
         """Return the key of the first part of an item that repeats no texts; if it has none, an empty one."""
@@ -388,7 +403,7 @@ class Items:
             draft.annotate(at, item_id, extra or None, not is_done)
 
     def is_on_server(self, item: dict[str, Any]) -> bool:
-        name, declared = name_in(item, "name"), self.declared
+        name, declared = name_in(item, "name"), self.known.declared
         return declared is not None and text_of(item, "type") == CUSTOM and bool(name) and name not in declared
 
     # Texts of items.
@@ -456,7 +471,7 @@ class Items:
 
     def _output_of(self, item_id: str | None, output: int) -> int:
         """Return the output of an item with texts; some servers count on before they say that an item is done."""
-        if item_id is None or self.labels.get(output, (None, {}))[0] == item_id:
+        if item_id is None or self.known.labels.get(output, (None, {}))[0] == item_id:
             return output
         draft = self.draft
         for at in range(draft.count - 1, -1, -1):
@@ -500,7 +515,7 @@ class Items:
         if not said:
             return NO_KEY
         key = text_key(CONTENT, output, at)
-        known_id, extra = self.labels.get(output, (None, {}))
+        known_id, extra = self.known.labels.get(output, (None, {}))
         whole = {**extra, "type": "message"}
         self.put(key, Other(said, plain(part), False, self.place_for(key), not is_done, item_id or known_id, whole))
         return key
@@ -508,7 +523,7 @@ class Items:
     def _begin(self, kind: int, key: int, item_id: str | None) -> None:
         """Begin a part for a text; the first one of a reasoning item takes the place of the item."""
         draft, output = self.draft, output_of_key(key)
-        known_id, extra = self.labels.get(output, (None, {}))
+        known_id, extra = self.known.labels.get(output, (None, {}))
         item_id = item_id or known_id
         at = draft.count
         if kind == CONTENT:
@@ -527,16 +542,17 @@ class Items:
             self._begin(kind, key, item_id)
         if not self.draft.complete_text(key, whole) and kind == CONTENT:
             # Reasoning and refusals are only shown, so their deltas are good enough.
-            self.is_contradicted = True
+            self.known = self.known.evolve(is_contradicted=True)
 
     def _add_logprobs(self, key: int, values: list[object], is_whole: bool) -> None:
         """Keep log probabilities, of a whole those that are new."""
         if not values:
             return
-        count = self.counts.get(key, 0)
+        counts = self.known.counts
+        count = counts.get(key, 0)
         new = values[count:] if is_whole else values
         if new:
-            self.counts = {**self.counts, key: count + len(new)}
+            self.known = self.known.evolve(counts={**counts, key: count + len(new)})
             self.draft.extend_metadata("logprobs", [plain(value) for value in new])
 
     def _cite_all(self, key: int, annotations: list[JsonValue]) -> None:
@@ -629,7 +645,7 @@ class Items:
             return text_of(item, "execution") == "client"
         if kind == _SHELL:
             where = text_of(dict_of(item, "environment"), "type")
-            return not (self.in_container if where is None else where.startswith("container"))
+            return not (self.known.in_container if where is None else where.startswith("container"))
         return kind in _ALWAYS_ACT
 
     def _put_image(self, output: int, item: dict[str, Any], is_done: bool) -> None:
@@ -777,11 +793,12 @@ def read_tools(items: Items, response: dict[str, Any]) -> None:
     declared = frozenset([text_of(tool, "name") or "" for tool in tools if text_of(tool, "type") == "custom"])
     # A search may load others, so with one of these nothing is known.
     found = None if "tool_search" in kinds else declared
-    if found != items.declared:
-        items.declared = found
+    in_container = items.known.in_container
     for tool in tools:
         if text_of(tool, "type") == "shell":
-            items.in_container = (text_of(dict_of(tool, "environment"), "type") or "").startswith("container")
+            in_container = (text_of(dict_of(tool, "environment"), "type") or "").startswith("container")
+    if found != items.known.declared or in_container is not items.known.in_container:
+        items.known = items.known.evolve(declared=found, in_container=in_container)
 
 
 def read_response(draft: Draft, response: dict[str, Any]) -> None:
@@ -804,7 +821,7 @@ def read_end(items: Items, kind: str, response: dict[str, Any]) -> None:
         draft.fail(describe_error(error) if error else "the response failed", plain(error))
         return
     _read_output(items, [check_item(draft, "output", item) for item in items_in(draft, response, "output")])
-    if items.is_contradicted:
+    if items.known.is_contradicted:
         draft.fail(_CONTRADICTED)
     elif kind == "response.incomplete" or status == "incomplete":
         why = text_of(dict_of(response, "incomplete_details"), "reason")
@@ -848,7 +865,7 @@ def _find_known(items: Items) -> dict[str, int]:
     for at in range(draft.count):
         part, output = draft.part_at(at), output_of_key(draft.key_at(at))
         if part.item_id:
-            is_done = not part.is_open and output not in items.labels
+            is_done = not part.is_open and output not in items.known.labels
             known[part.item_id] = known.get(part.item_id, NO_INDEX) if is_done else output
     return known
 
@@ -961,38 +978,21 @@ _SILENT: Final = frozenset((("item_id",), ("obfuscation",)))
 class ResponsesReader(Reader):
     """Reads events."""
 
-    __slots__ = ("counts", "declared", "in_container", "is_contradicted", "is_counted", "labels", "number", "start")
+    __slots__ = ("is_counted", "known", "number", "start")
 
-    FIELDS: ClassVar[tuple[str, ...]] = (
-        "start",
-        "declared",
-        "in_container",
-        "labels",
-        "counts",
-        "is_contradicted",
-        "number",
-        "is_counted",
-    )
+    FIELDS: ClassVar[tuple[str, ...]] = ("start", "known", "number", "is_counted")
 
     NAME: ClassVar[str] = _NAME
 
     def __init__(
         self,
         start: MessageStart = NOT_STARTED,
-        declared: frozenset[str] | None = None,
-        in_container: bool = False,
-        labels: Labels | None = None,
-        counts: dict[int, int] | None = None,
-        is_contradicted: bool = False,
+        known: Known = NOTHING_KNOWN,
         number: int = NO_INDEX,
         is_counted: bool = False,
     ) -> None:
         self.start: Final = start
-        self.declared: Final = declared
-        self.in_container: Final = in_container
-        self.labels: Final[Labels] = {} if labels is None else labels
-        self.counts: Final[dict[int, int]] = {} if counts is None else counts
-        self.is_contradicted: Final = is_contradicted
+        self.known: Final = known
         self.number: Final = number
         """The number of the last event, `NO_INDEX` if it has none."""
         self.is_counted: Final = is_counted
@@ -1039,16 +1039,7 @@ class ResponsesReader(Reader):
         return self._with_number(number, self._check_order(draft, number))
 
     def _with_number(self, number: int, is_counted: bool) -> ResponsesReader:
-        return ResponsesReader(
-            self.start,
-            self.declared,
-            self.in_container,
-            self.labels,
-            self.counts,
-            self.is_contradicted,
-            number,
-            is_counted,
-        )
+        return ResponsesReader(self.start, self.known, number, is_counted)
 
     def _check_order(self, draft: Draft, number: int) -> bool:
         """Note what the number of an event shows to be lost or swapped; return whether such numbers go up."""
@@ -1085,29 +1076,16 @@ class ResponsesReader(Reader):
         keep_metadata(draft, event, _EVENT_FIELDS)
         if start.has_more or not start.has_started:
             return self
-        return ResponsesReader(
-            start.after_event(), self.declared, self.in_container, self.labels, self.counts, self.is_contradicted
-        )
+        return ResponsesReader(start.after_event(), self.known)
 
     def _read_rest(self, draft: Draft, event: dict[str, Any], kind: str, start: MessageStart) -> ResponsesReader:
         """Note what any other event says, and return the reader with what must be remembered of it."""
-        items = Items(draft, self.declared, self.in_container, self.labels, self.counts, self.is_contradicted)
+        items = Items(draft, self.known)
         if kind == "error":
             _read_failure(draft, event)
         elif kind in _DELTAS or not read_error(draft, event):
             _read_event(items, event, kind)
-        if (
-            start is self.start
-            and items.declared is self.declared
-            and items.in_container is self.in_container
-            and items.labels is self.labels
-            and items.counts is self.counts
-            and items.is_contradicted is self.is_contradicted
-        ):
-            return self
-        return ResponsesReader(
-            start, items.declared, items.in_container, items.labels, items.counts, items.is_contradicted
-        )
+        return self if start is self.start and items.known is self.known else ResponsesReader(start, items.known)
 
 
 def _check_misplaced(draft: Draft, event: dict[str, Any], kind: str) -> None:
