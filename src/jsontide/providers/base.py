@@ -268,20 +268,8 @@ _UNREADABLE: Final = "the field {!r} of an event is of a type that is not expect
 _UNKNOWN: Final = "an event has a field {!r} that is not known there, and may hold arguments of a call"
 _HOLDERS: Final = frozenset(
     (
-        "args",
-        "arguments",
-        "argumentsdelta",
-        "functioncall",
-        "functioncalls",
-        "inputjson",
-        "inputjsondelta",
-        "jsonpath",
-        "partialargs",
-        "partialjson",
-        "toolcall",
-        "toolcalls",
-        "toolinput",
-        "tooluse",
+        *("args", "arguments", "argumentsdelta", "functioncall", "functioncalls", "inputjson", "inputjsondelta"),
+        *("jsonpath", "partialargs", "partialjson", "toolcall", "toolcalls", "toolinput", "tooluse"),
     )
 )
 """How providers call arguments, and what these are in; in lower case, without what parts words."""

@@ -60,17 +60,8 @@ from jsontide.providers.strict import ToolRules
 _NAME: Final = "ollama"
 _LINE_FIELDS: Final = frozenset(
     (
-        "created_at",
-        "done",
-        "done_reason",
-        "error",
-        "eval_count",
-        "logprobs",
-        "message",
-        "model",
-        "prompt_eval_count",
-        "response",
-        "thinking",
+        *("created_at", "done", "done_reason", "error", "eval_count", "logprobs", "message", "model"),
+        *("prompt_eval_count", "response", "thinking"),
     )
 )
 """The fields of a line that are read; all others, such as durations, are kept as they are."""

@@ -726,33 +726,11 @@ def _split_arguments(item: dict[str, Any], kind: str, tool: ServerTool) -> tuple
 
 _REQUEST_FIELDS: Final = frozenset(
     (
-        "background",
-        "frequency_penalty",
-        "include",
-        "instructions",
-        "max_output_tokens",
-        "max_tool_calls",
-        "metadata",
-        "parallel_tool_calls",
-        "presence_penalty",
-        "previous_response_id",
-        "prompt",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
-        "reasoning",
-        "safety_identifier",
-        "store",
-        "stream",
-        "stream_options",
-        "temperature",
-        "text",
-        "tool_choice",
-        "tools",
-        "top_logprobs",
-        "top_p",
-        "truncation",
-        "user",
+        *("background", "frequency_penalty", "include", "instructions", "max_output_tokens", "max_tool_calls"),
+        *("metadata", "parallel_tool_calls", "presence_penalty", "previous_response_id", "prompt"),
+        *("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "reasoning", "safety_identifier"),
+        *("store", "stream", "stream_options", "temperature", "text", "tool_choice", "tools", "top_logprobs"),
+        *("top_p", "truncation", "user"),
     )
 )
 """The fields of the request that a response repeats."""
@@ -940,30 +918,9 @@ _BOOKKEEPING_FIELDS: Final = frozenset(
     ("type", "sequence_number", "output_index", "item_id", "obfuscation", "response_id")
 )
 _EVENT_FIELDS: Final = _BOOKKEEPING_FIELDS | {
-    "annotation",
-    "annotation_index",
-    "arguments",
-    "background",
-    "code",
-    "content_index",
-    "delta",
-    "error",
-    "input",
-    "item",
-    "logprobs",
-    "name",
-    "output_format",
-    "parsed",
-    "part",
-    "partial_image_b64",
-    "partial_image_index",
-    "quality",
-    "refusal",
-    "response",
-    "size",
-    "snapshot",
-    "summary_index",
-    "text",
+    *("annotation", "annotation_index", "arguments", "background", "code", "content_index", "delta", "error"),
+    *("input", "item", "logprobs", "name", "output_format", "parsed", "part", "partial_image_b64"),
+    *("partial_image_index", "quality", "refusal", "response", "size", "snapshot", "summary_index", "text"),
 }
 """The fields of events that are read, or say nothing new, as what the helper of the SDK adds; all others are kept."""
 

@@ -646,19 +646,8 @@ _ERROR: Final = "error:"
 _BLANK: Final = BLANK.decode()
 _SIGNS_OF_LIFE: Final = frozenset(
     (
-        "alive",
-        "connected",
-        "end",
-        "heartbeat",
-        "keepalive",
-        "noop",
-        "null",
-        "ok",
-        "open",
-        "ping",
-        "pong",
-        "start",
-        "started",
+        *("alive", "connected", "end", "heartbeat", "keepalive", "noop", "null", "ok", "open", "ping", "pong"),
+        *("start", "started"),
     )
 )
 """Words that servers and proxies send in place of an event, as a sign of life; any other may be the rest of one."""

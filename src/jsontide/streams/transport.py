@@ -16,27 +16,9 @@ _FAILURES: Final = (OSError, EOFError, JSONDecodeError, UnicodeDecodeError)
 
 _CLIENTS: Final = CLIENT_PACKAGES | frozenset(
     {
-        "aiohttp",
-        "anyio",
-        "curl_cffi",
-        "grpc",
-        "h11",
-        "h2",
-        "http",
-        "httpcore",
-        "httpcore2",
-        "httpx",
-        "httpx2",
-        "httpx_sse",
-        "niquests",
-        "pycurl",
-        "requests",
-        "tornado",
-        "trio",
-        "urllib",
-        "urllib3",
-        "urllib3_future",
-        "websockets",
+        *("aiohttp", "anyio", "curl_cffi", "grpc", "h11", "h2", "http", "httpcore", "httpcore2", "httpx", "httpx2"),
+        *("httpx_sse", "niquests", "pycurl", "requests", "tornado", "trio", "urllib", "urllib3", "urllib3_future"),
+        *("websockets",),
     }
 )
 """Packages that open connections, by their top module: those of providers, and those for any server."""
