@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from jsontide import Tool
+from jsontide import Tool, stream_message
 from jsontide.messages import (
     CompleteCall,
     File,
@@ -32,6 +32,7 @@ from jsontide.runs import (
     arun_agent,
     run_agent,
 )
+from tests.providers.client_types import check_request
 from tests.runs.conversations import IMAGE, PDF, PNG, PROVIDERS, Event, draw_conversation
 from tests.strategies import randoms
 
@@ -231,6 +232,20 @@ class TestWhereThingsStand:
         assert len(set(ids)) == 3
         assert max(map(len, ids)) <= 64
         assert [message["tool_call_id"] for message in messages if message["role"] == "tool"] == ids
+
+    def test_code_of_anthropics_model_goes_on_in_its_container_after_results_and_pauses(self) -> None:
+        """Elsewhere, and after what the user says, it may have expired."""
+        container = {"container": {"id": "container_1", "expires_at": "2027-01-01T00:00:00Z"}}
+        delta = {"stop_reason": "pause_turn", **container}
+        begin = {"type": "message_start", "message": {"id": "m", "model": "c", "content": [], "usage": {}}}
+        text = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": "Counting"}}
+        paused = stream_message([begin, text, {"type": "message_delta", "delta": delta}, {"type": "message_stop"}])
+        conversation = Conversation("", ["Count.", Message.from_json(paused.final().to_json())])
+        request = conversation.to_request("anthropic")
+        check_request("anthropic", request)
+        assert request["container"] == "container_1"
+        assert "container" not in conversation.to_request("openai_responses")
+        assert "container" not in conversation.add("And?").to_request("anthropic")
 
     def test_cohere_refuses_tools_together_with_an_answer_format(self) -> None:
         with pytest.raises(ValueError, match="tools or the format of the answer"):

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final
 from jsontide._values import MISSING, JsonValue
 from jsontide.messages.calls import BaseCall, CompleteCall, Part, PartialCall, ServerCall
 from jsontide.messages.draft import CallDelta, Draft
+from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import File, Other, ReasoningPart, TextPart
 from jsontide.messages.types import Citation
@@ -426,6 +427,11 @@ class AnthropicForm(BlockForm):
 
     def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
         return {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+
+    def write_continued(self, message: Message) -> Item:
+        """Return the container in which the model's code runs: it goes on there after results and pauses."""
+        container = text_of(dict_of(message.metadata, "container"), "id")
+        return {"container": container} if container else {}
 
     def select(self, parts: Sequence[Part]) -> Sequence[Part]:
         fallbacks = [at for at, part in enumerate(parts) if isinstance(part, Other) and part.type == _FALLBACK]

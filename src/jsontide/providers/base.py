@@ -168,6 +168,10 @@ class Form:
             written["tools"] = tools
         return written
 
+    def write_continued(self, message: Message) -> Item:
+        """Return the arguments of the client's method that keep what a message of this provider was made with."""
+        return {}
+
     def write_answer(self, schema: dict[str, Any], *, strict: bool) -> Item:
         """Return the arguments of the client's method that ask for an answer that fits a JSON Schema."""
         raise NotImplementedError

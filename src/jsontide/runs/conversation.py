@@ -82,6 +82,9 @@ class Conversation:
         form = find_form(provider)
         defined = tool_definitions(tools, provider)
         answer = {} if response_schema is None else answer_format(response_schema, provider)
+        last = self.turns[-1] if self.turns else None
+        if isinstance(last, Step) and last.message.provider == provider:
+            answer = {**form.write_continued(last.message), **answer}
         items = form.join(write_turns(self.turns, provider))
         return form.write_request(_sendable(self.system), items, defined, answer)
 
