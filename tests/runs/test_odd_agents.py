@@ -61,6 +61,25 @@ class TestOddTools:
         with pytest.raises(LookupError, match="a bug"):
             final(one_call(), QUESTION, tools=[tool_of(lambda: 1 / 0)], describe_error=describe)
 
+    @pytest.mark.parametrize("described", [None, 5, b"text"])
+    def test_a_description_that_is_no_text_does_not_make_an_error_a_success(self, final: Final, described: Any) -> None:
+        tools = [tool_of(lambda: 1 / 0)]
+        with pytest.raises(TypeError, match="describe_error"):
+            final(one_call(), QUESTION, tools=tools, describe_error=lambda _: described)
+        message = final(Model(calls(("tool", {}))), QUESTION, tools=tools, max_steps=1).message
+        assert message is not None
+        with pytest.raises(TypeError, match="describe_error"):
+            run_tools(message, tools, describe_error=lambda _: described)
+
+    def test_functions_that_must_answer_at_once_are_not_asynchronous(self, final: Final) -> None:
+        async def later(_: object) -> bool:
+            return False
+
+        for name in ("describe_error", "stop_when"):
+            options: dict[str, Any] = {name: later}
+            with pytest.raises(TypeError, match=f"{name} must not be asynchronous"):
+                final(Model(), QUESTION, **options)
+
     def test_an_output_that_is_changed_later_stays_as_it_was(self, final: Final) -> None:
         kept: list[int] = []
 
@@ -297,6 +316,48 @@ class TestStoppingAnAgent:
             assert len(asyncio.all_tasks()) == 1
 
         asyncio.run(stop())
+
+    def test_while_a_claim_is_asked(self) -> None:
+        ran: list[int] = []
+        tools = [tool_of(lambda: ran.append(1), needs_approval=True)]
+
+        async def stop() -> None:
+            is_asked = asyncio.Event()
+
+            async def claim(_: str) -> bool:
+                is_asked.set()
+                await asyncio.sleep(PATIENCE)
+                return True
+
+            waiting = await arun_agent(one_call().aask, QUESTION, tools=tools).final()
+            decisions = {str(one.call.id): True for one in waiting.waiting}
+            stream = arun_agent(one_call().aask, QUESTION, tools=tools, run=waiting, decisions=decisions, claim=claim)
+            reading = asyncio.create_task(stream.final())
+            await is_asked.wait()
+            run = await stream.stop()
+            assert await reading is run
+            assert (run.outcome, only(run).ran, ran) == (RunOutcome.CANCELLED, "no", [])
+            assert len(asyncio.all_tasks()) == 1
+
+        asyncio.run(stop())
+
+    def test_in_a_tool_that_yields_without_ever_waiting(self) -> None:
+        yielded: list[int] = []
+
+        async def tool() -> AsyncIterator[int]:
+            while len(yielded) < 100_000:  # or the test would never end
+                yielded.append(len(yielded))
+                yield yielded[-1]
+
+        async def stop() -> Run[Any]:
+            async with arun_agent(one_call().aask, QUESTION, tools=[tool_of(tool)]) as stream:
+                async for run in stream:
+                    if any(getattr(one, "progress", None) == 5 for one in run.results):
+                        break
+            return stream.run
+
+        assert only(asyncio.run(stop())).ran == "unknown"
+        assert len(yielded) < 20
 
     def test_closes_what_the_client_returned(self) -> None:
         closed: list[int] = []

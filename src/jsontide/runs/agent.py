@@ -31,7 +31,7 @@ from jsontide._check import check_count, check_seconds
 from jsontide._errors import JsontideError
 from jsontide._values import MISSING, Chunk
 from jsontide.messages import Message, MessageConfig, Tool, ToolResult
-from jsontide.messages.options import check_names, to_plain
+from jsontide.messages.options import check_names, is_asynchronous, to_plain
 from jsontide.providers import StreamState, tool_definitions
 from jsontide.providers.registry import is_whole
 from jsontide.providers.requests import find_form
@@ -212,6 +212,8 @@ class _Agent:
             if not callable(function) and (function is not None or name == "ask"):
                 message = f"{name} must be callable, not {type(function).__name__}"
                 raise TypeError(message)
+        if is_asynchronous(own["stop_when"]):
+            raise TypeError("stop_when must not be asynchronous")
         if not isinstance(conversation, str | list | tuple | Conversation):
             message = (
                 "conversation must be a str, a Conversation or a list of the provider's items, not "
@@ -313,13 +315,9 @@ class _Agent:
         try:
             asked = self.ask(Request(self.conversation, self.run, self.tools, self.response_schema))
             if isinstance(asked, Awaitable):
-                task = asyncio.ensure_future(cast("Awaitable[object]", asked))
-                self.running.add(task)
-                await asyncio.wait([task])
-                self.running.discard(task)
-                if self.run.is_over and (task.cancelled() or task.exception() is not None):
+                asked = await self._wait_for(cast("Awaitable[object]", asked))
+                if asked is MISSING:
                     return
-                asked = task.result()
         except Exception as error:
             self._state = fail_run(self._state, error)
             if not is_transport(error):
@@ -344,6 +342,16 @@ class _Agent:
         finally:
             await stream.stop()
         self._end_message(stream.message)
+
+    async def _wait_for(self, awaitable: Awaitable[object]) -> object:
+        """Return what the caller's function gives; `MISSING` if the run is stopped before."""
+        task = asyncio.ensure_future(awaitable)
+        self.running.add(task)
+        await asyncio.wait([task])
+        self.running.discard(task)
+        if self.run.is_over and (task.cancelled() or task.exception() is not None):
+            return MISSING
+        return task.result()
 
     def _open(self, asked: object, start: StreamState) -> AsyncMessageStream[Any] | MessageStream[Any]:
         """Return what reads a message from what `ask` returned; a whole answer is a stream of one event."""
@@ -441,7 +449,11 @@ class _Agent:
             return
         run, claim = self.run, self.own["claim"] or _claim_here
         claimed = claim(f"{run.id}/{len(run.steps)}/{len(run.waiting)}")
-        if not (await claimed if isinstance(claimed, Awaitable) else claimed):
+        if isinstance(claimed, Awaitable):
+            claimed = await self._wait_for(cast("Awaitable[object]", claimed))
+        if self.run.is_over:
+            return
+        if not claimed:
             raise UsedDecisionError(
                 "decisions about this run, as it was saved, were used before: nothing was run; load it anew"
             )

@@ -99,6 +99,8 @@ def find_functions(tools: Iterable[Tool[Any]], describe: object) -> dict[str, To
     if not callable(describe):
         problem = f"describe_error must be callable, not {type(describe).__name__}"
         raise TypeError(problem)
+    if is_asynchronous(describe):
+        raise TypeError("describe_error must not be asynchronous")
     by_name: dict[str, Tool[Any]] = {}
     for tool in check_tools(tools):
         if tool.function is None:
@@ -179,7 +181,7 @@ def _run(prepared: PreparedCall, describe: Callable[[Exception], str]) -> ToolRe
             output = next(reversed(tuple(output)), None)
         return end_call(prepared.call, output)
     except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
-        return _fail(prepared.call, error, describe(error))
+        return _fail(prepared.call, error, _describe(error, describe))
 
 
 async def arun_call(
@@ -209,7 +211,7 @@ async def arun_call(
     except Exception as error:  # noqa: BLE001 - the model reads whatever a tool raises
         if isinstance(error, TimeoutError) and patience.expired():
             return _fail(call, error, f"the tool did not finish within {timeout} seconds", ran="unknown")
-        return _fail(call, error, describe_error(error))
+        return _fail(call, error, _describe(error, describe_error))
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
         if task is None or task.cancelling():
@@ -237,6 +239,7 @@ async def _exhaust(
             last = value
             if on_progress is not None:
                 on_progress(value)
+                await asyncio.sleep(0)  # whoever reads or stops has a turn, also if the tool never waits
     finally:
         if isinstance(yielded, AsyncGenerator):
             await yielded.aclose()
@@ -263,6 +266,11 @@ def end_call(call: ToolCall, output: object) -> ToolResult:
     if result.error is not None:
         _LOG.error("the tool %r failed: %s", call.name, result.error)
     return result
+
+
+def _describe(error: Exception, describe: Callable[[Exception], str]) -> str:
+    """Return what the model reads about an exception; without a text, the call would seem to have gone well."""
+    return check_type("what describe_error returns", describe(error), str, "a str")
 
 
 def _fail(call: ToolCall, error: BaseException, text: str, ran: Ran = "yes") -> ToolResult:
