@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide import MISSING, finalize
-from jsontide.frontends import AgUiEncoder
-from jsontide.messages import CompleteCall, Message, Outcome, PartialCall, Usage
+from jsontide.frontends import AgUiEncoder, from_ag_ui
+from jsontide.messages import CompleteCall, File, Message, Outcome, PartialCall, TextPart, ToolResult, Usage
+from jsontide.runs import Run, RunOutcome, Step
 from jsontide.testing import AgUiRun, check_ag_ui
 from tests.cuts import states_along
 from tests.frontends.clients import read_ag_ui
@@ -20,6 +21,9 @@ from tests.frontends.turns import call as call_event
 from tests.node_scripts import needs_node
 from tests.provider_streams import ENCODED, events
 from tests.strategies import call_streams, cut_documents, examples, texts, typed_documents
+
+PNG = "iVBORw0KGgo="
+PDF = "application/pdf"
 
 
 def encoder(**options: Any) -> AgUiEncoder:
@@ -222,6 +226,23 @@ def test_options_that_cannot_be_are_refused() -> None:
         encoder(arguments_as_state={"f": "answer"})
     with pytest.raises(TypeError, match="state must be a mapping, not list"):
         encoder(state=[])
+
+
+def test_files_that_a_tool_gives_are_shown_and_come_back() -> None:
+    given = (TextPart("See:"), File("image/png", PNG), File(None, url="https://a.example/b.pdf"), File(id="f1"))
+    call = CompleteCall("draw", {}, id="c1")
+    step = Step(Message((call,), Outcome.COMPLETE, "tool_calls"), (ToolResult(call, given),))
+    checked = check_ag_ui(encode(encoder(message_id="m"), [Run([step], RunOutcome.LIMIT)]))
+    assert checked.messages[-1]["content"] == [
+        {"type": "text", "text": "See:"},
+        {"type": "image", "source": {"type": "data", "value": PNG, "mimeType": "image/png"}},
+        {"type": "document", "source": {"type": "url", "value": "https://a.example/b.pdf", "mimeType": PDF}},
+        {"type": "text", "text": "[a file that cannot be shown here: of unknown type]"},
+    ]
+    [back] = from_ag_ui({"messages": checked.messages}, trust_client=True).turns
+    assert isinstance(back, Step)
+    assert isinstance(back.results[0], ToolResult)
+    assert back.results[0].parts[:2] == given[:2]
 
 
 def test_a_run_can_name_the_run_that_it_belongs_to() -> None:

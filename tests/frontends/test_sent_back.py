@@ -187,7 +187,7 @@ def without_thinking(step: Step) -> Step:
 @four
 @pytest.mark.parametrize("client", ["ai6", "ai7"])
 def test_a_chat_of_three_turns_goes_on(client: str, provider: str) -> None:
-    bodies = run("turns.mjs", vercel_turns(provider), client)
+    bodies = run("turns.mjs", vercel_turns(provider), client)["bodies"]
     assert len(bodies) == 4
     third, resumed = bodies[2]["messages"], bodies[3]["messages"]
     check_trusted(from_vercel(third, trust_client=True), provider)
@@ -207,7 +207,7 @@ def test_a_chat_of_three_turns_goes_on(client: str, provider: str) -> None:
 @pytest.mark.long
 @four
 def test_a_chat_of_three_turns_goes_on_in_ag_ui(provider: str) -> None:
-    bodies = run("turns.mjs", ag_ui_turns(provider), "ag-ui")
+    bodies = run("turns.mjs", ag_ui_turns(provider), "ag-ui")["bodies"]
     assert len(bodies) == 4
     third, resumed = bodies[2], bodies[3]
     check_trusted(from_ag_ui(third, trust_client=True), provider)

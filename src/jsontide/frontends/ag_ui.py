@@ -48,14 +48,15 @@ from jsontide.frontends.base import (
     end_of_json,
     sse,
 )
-from jsontide.frontends.message_value import StateKeys, is_answer_text, part_metadata, plain_part
+from jsontide.frontends.message_value import StateKeys, is_answer_text, media_type_of, part_metadata, plain_part
 from jsontide.frontends.patches import LEAST_GROWTH, PatchWriter
 from jsontide.frontends.runs import NOTHING_SENT, RunEncoder, SentSteps, name_step
 from jsontide.frontends.steps import drop_answer_text, first_failed, is_lost
 from jsontide.frontends.unsafe_keys import safe_changes, safe_value
 from jsontide.messages.calls import BaseCall, ServerCall
 from jsontide.messages.message import Message
-from jsontide.messages.parts import Refusal, TextPart
+from jsontide.messages.options import ToolResult, describe_file
+from jsontide.messages.parts import File, Refusal, TextPart
 from jsontide.messages.progress import (
     ArgumentsDelta,
     CallFailed,
@@ -131,7 +132,24 @@ def _events_of(step: MessageEvent, name: str, main: int | Missing | None) -> lis
     return []
 
 
-def _write_result(call_id: str, content: str, *, is_error: bool) -> Event:
+def _write_output(result: ToolResult) -> str | list[Event]:
+    """Return what a call gave: its text, or texts and files if it gave files that a client can show."""
+    if not any(isinstance(part, File) and (part.data or part.url) for part in result.parts):
+        return result.text
+    return [_write_part(part) for part in result.parts]
+
+
+def _write_part(part: TextPart | File) -> Event:
+    if isinstance(part, TextPart) or not (part.data or part.url):
+        return {"type": "text", "text": part.text if isinstance(part, TextPart) else describe_file(part)}
+    media_type = media_type_of(part)
+    kind = media_type.partition("/")[0]
+    source = {"type": "data", "value": part.data} if part.data else {"type": "url", "value": part.url}
+    shown = kind if kind in {"image", "audio", "video"} else "document"
+    return {"type": shown, "source": {**source, "mimeType": media_type}}
+
+
+def _write_result(call_id: str, content: str | list[Event], *, is_error: bool) -> Event:
     result: Event = {"messageId": f"{call_id}-result", "toolCallId": call_id, "role": "tool", "content": content}
     metadata: Event = {"metadata": {"jsontide": {"isError": True}}} if is_error else {}
     return {"type": "TOOL_CALL_RESULT", **result, **metadata}
@@ -407,7 +425,7 @@ class AgUiEncoder(RunEncoder[AgUiState]):
             events += _NestedEncoder(self, call_id).end_early(inside)
         if call_id in state.unended:  # why it was not run was told
             return state, events
-        told = now.text if now.error is None else describe_failure(now, self.describe_error)
+        told = _write_output(now) if now.error is None else describe_failure(now, self.describe_error)
         return state, [*events, _write_result(call_id, told, is_error=now.error is not None)]
 
     def _write_nested(self, state: AgUiState, call_id: str, name: str, run: Run[Any]) -> tuple[AgUiState, Events]:
