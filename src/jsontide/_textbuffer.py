@@ -106,6 +106,18 @@ class GrowingText:
             start += 1
         return data[start:size].decode("utf-8", "surrogatepass")[-count:]
 
+    def since(self, before: GrowingText) -> str | None:
+        """Return what was added since an earlier text; `None` if this one does not continue it.
+
+        >>> GrowingText("Kyoto").since(GrowingText("Kyo")), GrowingText("Kyoto").since(GrowingText("Osa"))
+        ('to', None)
+        """
+        more = self.length - before.length
+        if more < 0:
+            return None
+        is_one = before._store is not None and before._store is self._store
+        return self.tail(more) if is_one or self.read().startswith(before.read()) else None
+
     def has_lone_surrogate(self) -> bool:
         """Return whether the text has a surrogate."""
         store = self._store

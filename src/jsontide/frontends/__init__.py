@@ -14,6 +14,15 @@ from jsontide.frontends.changes import AppendText, Change, Finish, SetValue, com
 from jsontide.frontends.clients import decisions_from_ag_ui, decisions_from_vercel, from_ag_ui, from_vercel
 from jsontide.frontends.compact import CompactEncoder, CompactState
 from jsontide.frontends.compact_form import CompactValue, CompactWriter
+from jsontide.frontends.deltas import (
+    Delta,
+    DeltaState,
+    Replica,
+    feed_delta,
+    feed_replica,
+    start_delta,
+    start_replica,
+)
 from jsontide.frontends.message_value import message_changes
 from jsontide.frontends.patches import PatchWriter, write_pointer
 from jsontide.frontends.run_value import run_changes, run_value
@@ -30,12 +39,15 @@ __all__ = [
     "CompactState",
     "CompactValue",
     "CompactWriter",
+    "Delta",
+    "DeltaState",
     "DescribeError",
     "Encoder",
     "Finish",
     "ObjectStreamEncoder",
     "ObjectStreamState",
     "PatchWriter",
+    "Replica",
     "SetValue",
     "Streamed",
     "ToolFailedError",
@@ -45,6 +57,8 @@ __all__ = [
     "decisions_from_ag_ui",
     "decisions_from_vercel",
     "describe_error",
+    "feed_delta",
+    "feed_replica",
     "from_ag_ui",
     "from_vercel",
     "message_changes",
@@ -52,6 +66,8 @@ __all__ = [
     "read_changes",
     "run_changes",
     "run_value",
+    "start_delta",
+    "start_replica",
     "write_json",
     "write_pointer",
 ]

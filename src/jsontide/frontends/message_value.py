@@ -258,7 +258,7 @@ class _MessageDifference:
 
     def _finish_arguments(self, path: Path, call: BaseCall) -> None:
         document = call.document
-        if document is not None and document.is_shown and document.resolution is None:
+        if document is not None and document.is_shown and not document.has_schema:
             self._finish_parse(path, document)
 
     def _finish_parse(self, path: Path, document: Document) -> None:
@@ -272,17 +272,17 @@ class _MessageDifference:
         if not after.is_shown:
             return
         old = before if before is not None and before.is_shown else None
-        if after.resolution is None:
-            found = read_changes(None if old is None else old.state, after.state)
-        else:
+        if after.has_schema:
             found = compare_values(MISSING if old is None else old.value, after.value, is_complete=False)
+        else:
+            found = read_changes(None if old is None else old.state, after.state)
         self.changes.extend(move_changes(found, path))
 
     def _finish_document(self, path: Path, before: Document | None, value: JsonValue) -> None:
         """Add the end of a document whose whole value is decided."""
         if before is None or before.value is MISSING or before.value != value:
             self.changes.append(SetValue(path, value))
-        elif before.resolution is not None:
+        elif before.has_schema:
             self.changes.extend(move_changes(compare_values(value, value, is_complete=True), path))
         else:
             self._finish_parse(path, before)

@@ -107,6 +107,16 @@ class Document:
         return () if self.mend is None else self.mend.repairs
 
     @property
+    def has_schema(self) -> bool:
+        """Whether the value is what a schema shows; without one, changes are read from the parse."""
+        return self.resolution is not None
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the text that is parsed may be another one than was written."""
+        return self.mend is not None
+
+    @property
     def mismatches(self) -> tuple[SchemaMismatch, ...]:
         """The places that do not fit the schema."""
         return () if self.resolution is None else self.resolution.errors
@@ -259,6 +269,45 @@ class Document:
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return Document, (self.state, self.binding, self.resolution, None, self.mend, self._error)
+
+
+class ShownDocument(Document):
+    """What a document shows, without its schema and its mending: for a reader in another process."""
+
+    __slots__ = ("_has_schema", "_is_mended", "_repairs")
+
+    def __init__(
+        self,
+        state: ParserState,
+        binding: SchemaBinding,
+        has_schema: bool,
+        is_mended: bool,
+        repairs: tuple[Repair, ...] = (),
+    ) -> None:
+        Document.__init__(self, state, binding)
+        self._has_schema: Final = has_schema
+        self._is_mended: Final = is_mended
+        self._repairs: Final = repairs
+
+    @property
+    def has_schema(self) -> bool:
+        return self._has_schema
+
+    @property
+    def is_mended(self) -> bool:
+        return self._is_mended
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        return self._repairs
+
+    @property
+    def partial(self) -> object:
+        """What may be shown now, as plain JSON."""
+        return self.value
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return ShownDocument, (self.state, self.binding, self._has_schema, self._is_mended, self._repairs)
 
 
 def _is_shown(binding: SchemaBinding | None, state: ParserState) -> bool:

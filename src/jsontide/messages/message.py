@@ -14,9 +14,9 @@ from jsontide._errors import ParserError, hint_at_mending
 from jsontide._textbuffer import GrowingList, GrowingLists
 from jsontide._values import MISSING, JsonValue, pack
 from jsontide.mend.options import Repair
-from jsontide.messages._json_form import read_message, write_message
 from jsontide.messages.calls import CompleteCall, Part, PartialCall, ToolCall
 from jsontide.messages.document import Document
+from jsontide.messages.json_form import read_message, write_message
 from jsontide.messages.parts import ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.record import Record, shorten
 from jsontide.messages.types import (

@@ -21,9 +21,9 @@ from uuid import UUID
 from jsontide._check import check_choice, check_count, check_switches, check_type
 from jsontide._values import MISSING
 from jsontide.mend.options import Mending, check_mending
-from jsontide.messages._json_form import read_parts, write_parts
 from jsontide.messages.calls import BaseCall, ToolCall
 from jsontide.messages.document import ReadingRules, SchemaBinding, write_json
+from jsontide.messages.json_form import read_parts, write_parts
 from jsontide.messages.parts import File, TextPart
 from jsontide.messages.record import refuse_hash
 from jsontide.messages.types import check_texts, wrong_type

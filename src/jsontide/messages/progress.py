@@ -418,7 +418,7 @@ def _grow_arguments(sent: PartProgress, call: BaseCall) -> tuple[str, int, Snaps
         is_sent = sent.length > 0
         return ("", sent.length, None) if call.is_open or is_sent else (text.read(), text.length, None)
     if writer is None:
-        is_mended = bool(call.repairs) if document is None else document.mend is not None
+        is_mended = bool(call.repairs) if document is None else document.is_mended
         if not is_mended:
             return text.tail(text.length - sent.length), text.length, None
         writer = start_snapshots()

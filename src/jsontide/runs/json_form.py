@@ -41,11 +41,12 @@ def write_run(run: Run[Any]) -> dict[str, object]:
 
 def write_step(step: Step, kind: type[Run[Any]]) -> dict[str, object]:
     """Return a step as plain JSON; `kind` is the class of runs, which may be nested in results."""
-    results = [_write_result(result, kind) for result in step.results]
+    results = [write_result(result, kind) for result in step.results]
     return {"message": json.loads(step.message.to_json()), "results": results}
 
 
-def _write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
+def write_result(result: Result, kind: type[Run[Any]]) -> dict[str, object]:
+    """Return what became of a call as plain JSON."""
     if isinstance(result, PendingResult):
         written: dict[str, object] = {"status": result.status}
         if result.reason is not None:
@@ -112,10 +113,11 @@ def read_step(step: object, make: Callable[..., Run[Any]]) -> Step:
     calls = message.tool_calls
     if len(written) not in {0, len(calls)}:
         _refuse(f"a step has {len(written)} results for {len(calls)} calls")
-    return Step(message, tuple(_read_result(call, one, make) for call, one in zip(calls, written, strict=False)))
+    return Step(message, tuple(read_result(call, one, make) for call, one in zip(calls, written, strict=False)))
 
 
-def _read_result(call: ToolCall, result: object, make: Callable[..., Run[Any]]) -> Result:
+def read_result(call: ToolCall, result: object, make: Callable[..., Run[Any]]) -> Result:
+    """Return what became of a call, as it was written."""
     fields = _object("a result", result, _FIELDS_OF_RESULTS)
     status = fields.get("status")
     nested = read_run(fields["nested"], make) if "nested" in fields else None

@@ -160,6 +160,18 @@ class ParserState(Position):
         """The column of the next character, from 1."""
         return self._index - self._line[1] + 1
 
+    def _end_at(self, index: int, error: ParserError | None) -> ParserState:
+        """Return a state that shows the same, at another index, and after this error if there is one.
+
+        For a copy of a state whose text is not known: what it shows was written anew, and where it stands is told.
+        """
+        tape = claim(self)
+        if error is not None:
+            tape.error, tape.is_over = error, True
+        after = ParserState(tape, None, self)
+        after._index = index
+        return after
+
     def __repr__(self) -> str:
         return f"<ParserState {self.mode.name} at index {self._index}, {self._node_count} nodes>"
 

@@ -67,9 +67,25 @@ def write_parts(parts: Iterable[BasePart]) -> list[dict[str, object]]:
     return [cast("dict[str, object]", _plain(part)) for part in parts]
 
 
-def _record(record: Record) -> dict[str, object]:
+def write_part(part: BasePart, without: frozenset[str]) -> dict[str, object]:
+    """Return a part as plain JSON, without some of its fields, which are not read."""
+    return {"kind": _KIND_OF[type(part)], **_record(part, without)}
+
+
+def write_fields(message: Record) -> dict[str, object]:
+    """Return the fields of a message as plain JSON, without its parts and its answer."""
+    return _record(message, _PARTS)
+
+
+_PARTS: Final = frozenset(("parts",))
+_NOTHING: Final[frozenset[str]] = frozenset()
+
+
+def _record(record: Record, without: frozenset[str] = _NOTHING) -> dict[str, object]:
     return {
-        name: _plain(value) for name in type(record).FIELDS if not _is_default(name, value := getattr(record, name))
+        name: _plain(value)
+        for name in type(record).FIELDS
+        if name not in without and not _is_default(name, value := getattr(record, name))
     }
 
 
@@ -112,15 +128,23 @@ def read_message(text: object, names: tuple[str, ...]) -> dict[str, object]:
     if unknown:
         _refuse(f"a message has no field {unknown[0]!r}")
     read = {str(name): _read(str(name), value) for name, value in given.items() if name != _MARK}
-    _check_sources(read)
+    parts, errors = read.get("parts", ()), read.get("errors", ())
+    check_sources(cast("tuple[BasePart, ...]", parts), cast("tuple[ErrorDetail, ...]", errors))
     return read
 
 
-def _check_sources(read: dict[str, object]) -> None:
+def read_fields(given: Mapping[str, object], names: Iterable[str]) -> dict[str, object]:
+    """Return the fields that were written; other names than these are refused."""
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        _refuse(f"a message has no field {unknown[0]!r}")
+    return {name: _read(name, value) for name, value in given.items()}
+
+
+def check_sources(parts: Iterable[BasePart], errors: Iterable[ErrorDetail]) -> None:
     """Refuse an error of a call that the message does not have."""
-    parts = cast("tuple[BasePart, ...]", read.get("parts", ()))
     calls = sum([isinstance(part, CompleteCall | PartialCall) for part in parts])
-    for error in cast("tuple[ErrorDetail, ...]", read.get("errors", ())):
+    for error in errors:
         if isinstance(error.source, int) and not 0 <= error.source < calls:
             _refuse(f"an error is of call {error.source}, and there are {calls}")
 
@@ -131,6 +155,12 @@ def read_parts(parts: object) -> tuple[BasePart, ...]:
 
 
 def _read_part(at: int, part: object) -> BasePart:
+    kind, read = read_part(at, part)
+    return make_part(at, kind, read)
+
+
+def read_part(at: int, part: object) -> tuple[type[BasePart], dict[str, object]]:
+    """Return the class of a part that was written, and its fields."""
     if not isinstance(part, Mapping):
         _refuse(f"part {at} must be an object, not {type(part).__name__}")
     kind = _KINDS.get(str(part.get("kind")))
@@ -143,6 +173,11 @@ def _read_part(at: int, part: object) -> BasePart:
     read = {name: _read(name, part[name]) for name in names if name in part}
     if kind is PartialCall:
         read["status"] = _outcome(read.get("status", "streaming"))
+    return kind, read
+
+
+def make_part(at: int, kind: type[BasePart], read: Mapping[str, object]) -> BasePart:
+    """Return the part with these fields."""
     try:
         return cast("Callable[..., BasePart]", kind)(**read)
     except (TypeError, ValueError) as error:
