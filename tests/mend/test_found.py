@@ -78,6 +78,16 @@ MENDED: dict[str, tuple[str, Any]] = {
     "items that all begin with typographic marks": ('[“a", “b"]', ["a", "b"]),
     "the same with a full-width comma": ('[„a"，„b"]', ["a", "b"]),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
+    "a missing comma after an empty key": ('{"": 1 "a": 2}', {"": 1, "a": 2}),
+    "a missing comma before an empty key": ('{"a": 1 "": 2}', {"a": 1, "": 2}),
+    "an object with an empty key first, and quoted words": (
+        '{"": 1, "a": "b", "c": ""d""}',
+        {"": 1, "a": "b", "c": '"d"'},
+    ),
+    "another value with a backslash at the end of a string": ('{"a": 1}{"b": "C:\\\\"}', {"a": 1}),
+    "another value with escaped marks": ('{"a": 1} {"b": "\\"c"}', {"a": 1}),
+    "a quotation mark after another value, on the next line": ('{"a": 1} {"b": 2}\n5" or so', {"a": 1}),
+    "a quotation mark in a comment of HTML after the value": ('{"a": 1} <!-- 5" -->', {"a": 1}),
 }
 STRICT = ("half a character before an escaped quote", "half a character before a backslash")
 AMBIGUOUS: dict[str, str] = {
@@ -212,6 +222,21 @@ AMBIGUOUS: dict[str, str] = {
     "an object with doubled marks after quoted words": 'So "it" is {""x"": ""y""} here',
     "a quotation mark after a fence that none has opened": '{"a": "b"}~~~\n"',
     "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',
+    "an array in the first key in a cell of CSV": '"{ "":[1]"": 31, ""note"": { ""kind"": 1000}}"',
+    "the same outside of quotation marks": '{"":[1]"": 31}',
+    "a word in the first key, the same": '{"":true "": 1, ""b"": {}}',
+    "members in the first key in a cell of CSV": '"{"":1,"": 31}"',
+    "the same outside of quotation marks, before another key": '{"":1,"": 31, ""b"": 2}',
+    "an object with an empty key in quotation marks": '"{"": 1}"',
+    "an object with escaped marks in a string that lost a backslash": '[\r\n  ""]{\\"k\\": \\t"\r\n]',
+    "an object with apostrophes in such a string": '["a"]{\'k\': 1}"]',
+    "the same after a closer too many": '["a"]} {\'k\': 1}"]',
+    "the same after words, before another member": '{"a": "b"} x: {k: 1}", "c": 2}',
+    "an array after a tag in such a string": '["a"] <|x|>[1, 2]"]',
+    "thinking in such a string": '["a"] <think> b"]',
+    "a comment of HTML in such a string": '["a"] <!-- b"]',
+    "the same before another line": '["a"] <!-- b",\n"c"]',
+    "a quotation mark after another value, in its line": '{"a": 1} {"b": 2} 5"\nor so',
 }
 
 

@@ -16,6 +16,7 @@ from jsontide.mend._look import (
     CLOSING,
     COLONS,
     COMMAS,
+    DOUBLED,
     LITERALS,
     NO,
     NOT_NUMBERS,
@@ -436,6 +437,9 @@ class Inside:
             buffer.wait_or_fail(i, n)
         elif found != YES:
             buffer.fail_at(i)
+        elif self.strings.may_be_doubled and buffer.text.startswith(DOUBLED, i):
+            buffer.fail_ambiguous(i, "a comma before an empty key")
+            return False
         return found == YES
 
     def _is_item(self, i: i64) -> bool:

@@ -69,9 +69,12 @@ LITERALS: Final[dict[str, str]] = {
 ESCAPED: Final = '\\"'
 DOUBLED: Final = '""'
 """The quotation marks of a text that was written into a string of JSON, or into a cell of CSV."""
+EMPTY_KEY: Final = ":"
+"""The first key of an object has no text between its marks; in a cell of CSV they would be one mark, doubled."""
 UNKNOWN: Final = "?"
 NOT_NUMBERS: Final = frozenset(("NaN", "nan", "Infinity"))
 _MOST_NESTED: Final = 8
+_MARK_OR_ESCAPE: Final = re.compile(r'\\.|"', re.DOTALL)
 _WORD: Final = re.compile(r"[^\W\d][\w$]*|\$[\w$]*")
 _NAME: Final = re.compile(r"(?:[^\W]|[$@])[\w$.@-]*")
 _SPACED_NAME: Final = re.compile(r"[^\W\d][\w$-]{0,30}(?: [\w$-]{1,30}){0,3}")
@@ -304,8 +307,8 @@ def skip_written_spaces(text: str, i: i64, end: i64) -> i64:
 def find_wrapping(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
     """Return the quotation marks of the first string behind the brackets at `i`, if the text was written into another.
 
-    A colon must follow it if a brace comes before it, else a comma or a bracket. `UNKNOWN` if more text is needed.
-    `is_in_quotes`: a quotation mark comes right before.
+    A colon must follow it if a brace comes before it, else a comma or a bracket. `UNKNOWN` if more text is needed,
+    `EMPTY_KEY` if it can be read in both ways. `is_in_quotes`: a quotation mark comes right before.
     """
     bracket = ""
     nested: i64 = 0
@@ -319,7 +322,7 @@ def find_wrapping(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
     if wrapping == DOUBLED and i + 2 < end and bracket == "{" and text[i + 2].isalnum():
         return _find_doubled(text, i, end, is_in_quotes)
     if wrapping == DOUBLED:
-        return UNKNOWN if i + 2 == end else ""
+        return UNKNOWN if i + 2 == end else (EMPTY_KEY if bracket == "{" else "")
     if wrapping != ESCAPED:
         return ""
     place = _place_after_wrapped(text, i, end)
@@ -354,6 +357,18 @@ def _find_doubled(text: str, i: i64, end: i64, is_in_quotes: bool) -> str:
     if text.startswith(DOUBLED, place) and place + 2 < end:
         return DOUBLED if text[place + 2].isalnum() else ""
     return UNKNOWN if text[place:end] in ("", '"', DOUBLED) else ""
+
+
+def count_marks(text: str, i: i64, end: i64) -> i64:
+    """Return how many quotation marks from `i` to `end` are not escaped."""
+    count: i64 = _MARK_OR_ESCAPE.findall(text, i, end).count('"')
+    return count
+
+
+def ends_in_escape(text: str, i: i64, end: i64) -> bool:
+    """Return whether the character at `end` is escaped."""
+    before = text[i:end]
+    return (len(before) - len(before.rstrip("\\"))) % 2 == 1
 
 
 def decode_key(key: str) -> str:

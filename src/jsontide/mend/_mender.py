@@ -132,6 +132,7 @@ class Mender:
         if (
             not COMPILED
             and self.value.shape is None
+            and not strings.may_be_doubled
             and buffer.flushed < 0
             and buffer.added_colon < 0
             and buffer.drop_kind is None
@@ -177,6 +178,8 @@ class Mender:
             buffer.fail(Reason.UNEXPECTED_END, "the rest of the same value again", END_OF_TEXT, end)
         elif buffer.mode == BLOCK_COMMENT and outside.has_mark:
             buffer.fail(Reason.AMBIGUOUS, "the end of the comment with quotation marks inside", END_OF_TEXT, end)
+        elif buffer.mode == SKIPPING and outside.has_odd_mark():
+            buffer.fail(Reason.AMBIGUOUS, "nothing after the end of the value", END_OF_TEXT, end)
         elif buffer.is_truncated or self._is_open():
             text += self._close(end)
         elif buffer.mode == OUTSIDE and outside.has_quote and (outside.aside or outside.open_brackets):

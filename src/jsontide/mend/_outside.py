@@ -14,6 +14,7 @@ from jsontide.mend._look import (
     COLONS,
     COMMAS,
     DOUBLED,
+    EMPTY_KEY,
     ESCAPED,
     MISSING,
     NO,
@@ -25,6 +26,8 @@ from jsontide.mend._look import (
     begins_value,
     colon_ahead,
     container_begins,
+    count_marks,
+    ends_in_escape,
     fence_info,
     find_wrapping,
     is_json_info,
@@ -79,6 +82,7 @@ class Outside:
         "has_mark",
         "has_quote",
         "in_fence",
+        "in_line",
         "in_quotes",
         "is_scalar",
         "last_char",
@@ -116,6 +120,7 @@ class Outside:
         resume: i64 = 0,
         has_mark: bool = False,
         in_fence: bool = False,
+        in_line: bool = False,
         in_quotes: bool = False,
         found: bool = False,
         is_scalar: bool = False,
@@ -142,6 +147,7 @@ class Outside:
         self.resume: i64 = resume  # the mode after the comment
         self.has_mark: bool = has_mark  # whether a quotation mark is in it
         self.in_fence: bool = in_fence
+        self.in_line: bool = in_line  # whether the line goes on in which the value ended
         self.in_quotes: bool = in_quotes  # whether a quotation mark before the value, in the same line, has no pair
         self.found: bool = found  # whether a value has begun
         self.is_scalar: bool = is_scalar  # and whether it is neither an object nor an array
@@ -167,6 +173,7 @@ class Outside:
             self.resume,
             self.has_mark,
             self.in_fence,
+            self.in_line,
             self.in_quotes,
             self.found,
             self.is_scalar,
@@ -180,6 +187,7 @@ class Outside:
         self.begun = ""
         self.line_marks = 0
         self.in_quotes = self.in_quotes and last_char != "\n"
+        self.in_line = self.found and last_char != "\n"
         self.at_start = False
         self.buffer.mode = OUTSIDE
 
@@ -281,6 +289,7 @@ class Outside:
         text = self.buffer.text
         if self.at_start:
             while i < n and text[i] in " \t\r\n":
+                self.in_line = self.in_line and text[i] != "\n"
                 i += 1
             if i == n or text[i] not in "{[`~<":
                 return n if i == n else self._read_first(i, n)
@@ -337,6 +346,7 @@ class Outside:
         self.begun = _begin_line(words, self.begun)
         before = self.buffer.before(i)
         self.line_marks = _count_marks(words, self.line_marks, before)
+        self.in_line = self.in_line and "\n" not in words
         if self.aside or self.open_brackets:
             self.open_quote = _find_open_quote(words, self.open_quote, before)
 
@@ -585,21 +595,9 @@ class Outside:
         return find_wrapping(text, i, self.buffer.limit(i, len(text)), False) == DOUBLED
 
     def _begin_value(self, i: i64) -> i64:
-        buffer = self.buffer
         if not self.found:
-            if (self.had_brackets and self.has_quote) or self._is_in_cell(i):
-                return buffer.fail_ambiguous(i, "no value after brackets that may be one")
-            buffer.flush_drop()
-            self.open_brackets = self.aside = ""
-            self.prose_kind = RepairKind.PROSE
-            self.found = True
-            self.in_quotes = self.line_marks % 2 == 1
-            self.first_start = buffer.base + i
-            if not self.is_scalar:
-                wrapping = find_wrapping(buffer.text, i, buffer.limit(i, len(buffer.text)), self.last_char == '"')
-                self.strings.wrapping = "" if wrapping == UNKNOWN else wrapping
-            buffer.mode = VALUE
-            return i
+            return self._begin_first(i)
+        buffer = self.buffer
         if buffer.is_truncated or self._is_early_end(i):
             return buffer.fail_ambiguous(i, "nothing after a value that was not complete")
         if self.in_quotes:
@@ -620,6 +618,26 @@ class Outside:
             buffer.copy_to(i)
             if buffer.newline >= buffer.token_end or buffer.edit(i, i, "\n", RepairKind.SECOND_VALUE):
                 buffer.mode = VALUE
+        return i
+
+    def _begin_first(self, i: i64) -> i64:
+        buffer = self.buffer
+        if (self.had_brackets and self.has_quote) or self._is_in_cell(i):
+            return buffer.fail_ambiguous(i, "no value after brackets that may be one")
+        buffer.flush_drop()
+        self.open_brackets = self.aside = ""
+        self.prose_kind = RepairKind.PROSE
+        self.found = True
+        self.in_quotes = self.line_marks % 2 == 1
+        self.first_start = buffer.base + i
+        if not self.is_scalar:
+            is_in_quotes = self.last_char == '"'
+            wrapping = find_wrapping(buffer.text, i, buffer.limit(i, len(buffer.text)), is_in_quotes)
+            self.strings.may_be_doubled = wrapping == EMPTY_KEY
+            if is_in_quotes and wrapping == EMPTY_KEY:
+                return buffer.fail_ambiguous(i, "a first key that is not empty")
+            self.strings.wrapping = wrapping if wrapping in (DOUBLED, ESCAPED) else ""
+        buffer.mode = VALUE
         return i
 
     def _is_early_end(self, i: i64) -> bool:
@@ -648,6 +666,7 @@ class Outside:
             return buffer.fail_ambiguous(i, "nothing after the end of the value")
         if not buffer.drop_whole(i, after, RepairKind.FENCE):
             return i
+        self.in_line = self.in_line and "\n" not in text[i:after]
         if self.last_char == "\n":  # else it may be part of a string
             self.open_brackets = self.aside = ""
             if not self.in_fence and is_json_info(fence_info(text, i, end)):
@@ -708,17 +727,18 @@ class Outside:
         buffer = self.buffer
         kind = self.skip_kind
         until = self.until
-        if not until:
-            buffer.drop(i, n, kind)
-            return n
         if kind is RepairKind.CODE_BLOCK and self.at_start:
             return self._enter_block(i, n)
-        end: i64 = buffer.text.find(until, i)
+        end: i64 = buffer.text.find(until, i) if until else MISSING
         if end < 0:
-            end = n if buffer.is_end else max(n - len(until) + 1, i)
-            if not buffer.drop(i, end, kind) or end == n:
+            end = n if buffer.is_end or not until else max(n - len(until) + 1, i)
+            if self.in_line and not buffer.is_end and ends_in_escape(buffer.text, i, end):
+                end -= 1
+            if self._hides_end(i, end) or not buffer.drop(i, end, kind) or end == n:
                 return end
             return buffer.wait(end)
+        if self._hides_end(i, end):
+            return end
         if kind is not RepairKind.CODE_BLOCK:
             end += len(until)
         if buffer.drop_whole(i, end, kind):
@@ -727,6 +747,29 @@ class Outside:
                 self.at_start = True
                 self._forget_line()
         return end
+
+    def _hides_end(self, i: i64, end: i64) -> bool:
+        """Fail, and return `True`, if the line in which the value ended is over, with a mark that has no pair.
+
+        The value may have ended in a string that has lost a backslash: then one mark is left, where that string ends.
+        What is left out from `i` to `end` is not read, so nothing else would show it.
+        """
+        if not self.in_line:
+            return False
+        buffer = self.buffer
+        newline: i64 = buffer.text.find("\n", i, end)
+        self.line_marks += count_marks(buffer.text, i, end if newline < 0 else newline)
+        if newline < 0:
+            return False
+        is_hidden = self.has_odd_mark()
+        self.in_line = False
+        if is_hidden and buffer.drop(i, newline, self.skip_kind):
+            buffer.fail_ambiguous(newline, "nothing after the end of the value")
+        return is_hidden
+
+    def has_odd_mark(self) -> bool:
+        """Return whether a quotation mark after the value, in the line in which it ended, has no pair."""
+        return self.in_line and (self.line_marks + self.in_quotes) % 2 == 1
 
     def _enter_block(self, i: i64, n: i64) -> i64:
         """Read the beginning of a code block in another language: models put JSON there too."""

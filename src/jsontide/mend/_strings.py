@@ -82,6 +82,7 @@ class Strings:
         "equals",
         "escape_end",
         "escapes",
+        "may_be_doubled",
         "opens_json",
         "quote",
         "start",
@@ -104,6 +105,7 @@ class Strings:
         wrapping: str = "",
         equals: bool = False,
         typographic_end: str = "",
+        may_be_doubled: bool = False,
     ) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
@@ -116,6 +118,7 @@ class Strings:
         self.wrapping: str = wrapping  # what all strings are in, if the text was written into another: ESCAPED, DOUBLED
         self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
         self.typographic_end: str = typographic_end  # what ended those that “ or „ began: " or, for all others, ”
+        self.may_be_doubled: bool = may_be_doubled  # whether the first key is empty, and so have been all strings
 
     def kept(self) -> tuple[Any, ...]:
         return (
@@ -128,6 +131,7 @@ class Strings:
             self.wrapping,
             self.equals,
             self.typographic_end,
+            self.may_be_doubled,
         )
 
     def _read_escape(self, i: i64, n: i64) -> i64:
@@ -512,6 +516,8 @@ class Strings:
         """Take the quotation mark for text."""
         buffer = self.buffer
         text = buffer.text
+        if self.may_be_doubled and buffer.base + i == self.start:
+            return buffer.fail_ambiguous(i, "no more than one mark at the beginning of a string")
         before = "" if buffer.base + i == self.start else buffer.end_before(i)
         mark = text[i]
         is_apostrophe = mark in APOSTROPHES and before[-1:].isalnum() and text[i + 1 : i + 2].isalnum()
@@ -530,6 +536,7 @@ class Strings:
     def _end(self, i: i64) -> i64:
         buffer = self.buffer
         is_key = buffer.mode == KEY_TEXT
+        self.may_be_doubled = self.may_be_doubled and buffer.base + i == self.start
         if self.quote in OPEN_ONLY:
             mark = '"' if buffer.text[i] == '"' else "”"
             if self.typographic_end not in ("", mark):
