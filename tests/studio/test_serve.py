@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.requests import Request
@@ -49,7 +50,6 @@ def test_it_says_what_to_open_and_serves_this_machine_only(tmp_path: Path) -> No
         address = read_line(process, "studio")
         assert "/listen?token=" in read_line(process, "listening")
         assert read_line(process, "proxy").endswith("-> http://127.0.0.1:9")
-        wait_for(lambda: answers(address))
         with urllib.request.urlopen(address) as response:  # noqa: S310 - it says http
             assert b"studio.js" in response.read()
         with pytest.raises(urllib.error.HTTPError, match="403"):
@@ -61,12 +61,17 @@ def test_it_says_what_to_open_and_serves_this_machine_only(tmp_path: Path) -> No
         assert process.wait(60) in {0, -signal.SIGINT}  # 0 where the signal was ignored when this process began
 
 
-def answers(address: str) -> bool:
-    try:
-        urllib.request.urlopen(address).close()  # noqa: S310
-    except OSError:
-        return False
-    return True
+def test_its_address_can_be_opened_as_soon_as_it_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    class OpenedError(Exception):
+        """The browser has connected."""
+
+    def open_now(address: str) -> None:
+        socket.create_connection(("127.0.0.1", urlsplit(address).port or 0)).close()
+        raise OpenedError
+
+    monkeypatch.setattr("webbrowser.open", open_now)
+    with pytest.raises(OpenedError):
+        serve(write_recording(tmp_path / "r.ndjson", "[1]"))
 
 
 def test_a_port_that_is_taken_is_an_error(tmp_path: Path) -> None:

@@ -450,6 +450,7 @@ def serve(
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     with bound:
         bound.bind((_HOST, port))
+        bound.listen()  # who opens the address at once waits for an answer, and is not refused
         origin = f"http://{_HOST}:{bound.getsockname()[1]}"
         address = f"{origin}/?token={app.state.token}"
         print(f"studio: {address}", flush=True)  # noqa: T201 - this is what it is for
