@@ -351,7 +351,7 @@ class TestRunningTogether:
         assert [result.output for result in run_later(told, tools)] == [0, 2, 4]
 
     def test_runs_plain_functions_in_threads_at_the_same_time(self) -> None:
-        meet = threading.Barrier(3, timeout=10)
+        meet = threading.Barrier(3, timeout=60)
         seen = set()
 
         def wait(n: int) -> int:
@@ -371,7 +371,8 @@ class TestRunningTogether:
             nonlocal running, most
             running += 1
             most = max(most, running)
-            await asyncio.sleep(0.005)
+            for _ in range(9):  # long enough for all that may begin
+                await asyncio.sleep(0)
             running -= 1
 
         told = said(*(CompleteCall("work", {}) for _ in range(5)))
@@ -413,17 +414,20 @@ class TestRunningTogether:
     def test_is_cancelled_with_all_its_calls(self) -> None:
         ended: list[str] = []
 
-        async def wait(name: str) -> None:
-            try:
-                await asyncio.sleep(60)
-            except asyncio.CancelledError:
-                ended.append(name)
-                raise
-
         async def run() -> None:
+            both_run = asyncio.Barrier(3)
+
+            async def wait(name: str) -> None:
+                try:
+                    await both_run.wait()
+                    await asyncio.sleep(60)
+                except asyncio.CancelledError:
+                    ended.append(name)
+                    raise
+
             told = said(CompleteCall("wait", {"name": "a"}), CompleteCall("wait", {"name": "b"}))
             task = asyncio.create_task(arun_tools(told, [Tool.from_function(wait)]))
-            await asyncio.sleep(0.01)
+            await both_run.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task

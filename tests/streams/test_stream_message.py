@@ -255,11 +255,12 @@ class TestCancelling:
         assert closed == [True, True]
 
     def test_from_outside_while_a_task_waits_closes_the_source_when_it_can(self) -> None:
-        closed, go_on = [], asyncio.Event()
+        closed, waits, go_on = [], asyncio.Event(), asyncio.Event()
 
         async def source() -> AsyncIterator[object]:
             try:
                 yield HI
+                waits.set()
                 await go_on.wait()
                 yield CALL
                 yield STOP
@@ -273,7 +274,7 @@ class TestCancelling:
                 return [message async for message in stream]
 
             task = asyncio.create_task(consume())
-            await asyncio.sleep(0.01)
+            await waits.wait()
             assert (await stream.stop()).outcome is Outcome.CANCELLED
             go_on.set()
             assert [message.content for message in await task] == ["Hi"]
@@ -287,10 +288,11 @@ class TestCancelling:
             """As those of clients are: closing it breaks the read that somebody waits for."""
 
             def __init__(self) -> None:
-                self.closed = asyncio.Event()
+                self.waits, self.closed = asyncio.Event(), asyncio.Event()
 
             async def __aiter__(self) -> AsyncIterator[object]:
                 yield HI
+                self.waits.set()
                 await self.closed.wait()
                 raise ConnectionResetError
 
@@ -298,13 +300,14 @@ class TestCancelling:
                 self.closed.set()
 
         async def run() -> None:
-            stream = astream_message(Response())
+            response = Response()
+            stream = astream_message(response)
 
             async def consume() -> list[Message]:
                 return [message async for message in stream]
 
             task = asyncio.create_task(consume())
-            await asyncio.sleep(0.01)
+            await response.waits.wait()
             stopped = await stream.stop()
             assert [message.content for message in await task] == ["Hi"]
             assert stream.message is stopped
@@ -319,7 +322,7 @@ class TestCancelling:
             try:
                 yield HI
                 waits.set()
-                go_on.wait(10)
+                go_on.wait(60)
                 yield CALL
                 yield STOP
             finally:
@@ -328,21 +331,23 @@ class TestCancelling:
         stream, found = stream_message(source()), list[Message]()
         thread = threading.Thread(target=lambda: found.extend(stream))
         thread.start()
-        assert waits.wait(10)
+        assert waits.wait(60)
         assert stream.stop().outcome is Outcome.CANCELLED
         go_on.set()
-        thread.join(10)
+        thread.join(60)
         assert [message.content for message in found] == ["Hi"]
         assert closed == [True]
 
     def test_a_task_inside_the_stream_closes_its_source(self) -> None:
         class Waits:
-            closed = False
+            def __init__(self) -> None:
+                self.closed, self.waits = False, asyncio.Event()
 
             def __aiter__(self) -> "Waits":
                 return self
 
             async def __anext__(self) -> object:
+                self.waits.set()
                 return await asyncio.sleep(60, HI)
 
             async def aclose(self) -> None:
@@ -357,7 +362,7 @@ class TestCancelling:
                         pass
 
             task = asyncio.create_task(consume())
-            await asyncio.sleep(0.01)
+            await source.waits.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
