@@ -12,6 +12,6 @@ from typing import BinaryIO, Final, Literal, cast
 _OWNER_ONLY: Final = 0o600
 
 
-def open_private(path: Path, mode: Literal["wb", "xb"]) -> BinaryIO:
+def open_private(path: Path, mode: Literal["wb", "xb", "ab"]) -> BinaryIO:
     """Open a file to write; `xb` raises `FileExistsError` if it is there."""
     return cast("BinaryIO", open(path, mode, opener=lambda name, flags: os.open(name, flags, _OWNER_ONLY)))

@@ -123,7 +123,7 @@ class TestBrokenFiles:
             ("[1]", "not an object"),
             ("oops", "not JSON"),
             ("[" * 100_000, "not JSON"),
-            ("{}", 'must have one of "text", "base64", "event" and "end"'),
+            ("{}", "must have one of text, base64, event, end"),
             ('{"at": 1, "text": "a", "base64": ""}', "must have one of"),
             ('{"text": "a"}', '"at" must be seconds'),
             ('{"at": "1", "text": "a"}', '"at" must be seconds'),
@@ -155,7 +155,7 @@ class TestBrokenFiles:
     @pytest.mark.parametrize(
         ("header", "said"),
         [
-            ('{"jsontide": "recording", "version": 2}', "version 2 is not known"),
+            ('{"jsontide": "recording", "version": 3}', "version 3 is not known"),
             ('{"jsontide": "recording"}', "version None is not known"),
             ('{"jsontide": "something"}', "not a recording"),
             ('{"jsontide": oops}', "not JSON"),
@@ -220,7 +220,7 @@ class TestRecut:
     def test_sizes_are_kept(self, sizes: Any) -> None:
         cut = self.RECORDING.recut(sizes)
         assert cut.encode() == b"abcdefghij"
-        found = [len(piece.data) for piece in cut.pieces]
+        found = [len(piece.data) for piece in cut.pieces if isinstance(piece.data, bytes)]
         wanted = [sizes] * 10 if isinstance(sizes, int) else sizes
         assert found[:-1] == wanted[: len(found) - 1]
         assert (cut.end, cut.duration) == ("over", 5.0)
@@ -274,7 +274,7 @@ class TestMaking:
 
     def test_a_piece_is_bytes_or_an_event(self) -> None:
         for wrong in ("text", [1], None):
-            with pytest.raises(TypeError, match="a piece must be bytes or an event"):
+            with pytest.raises(TypeError, match="a piece must be bytes, an event as a dict, or a RunNote"):
                 Piece(0, wrong)  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="at must be a number"):
             Piece("0", b"")  # type: ignore[arg-type]

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from jsontide.messages import CompleteCall, Outcome, ToolResult
+from jsontide.recordings import Recording, RunRecorder, follow
 from jsontide.runs import PendingResult, Request, Run, RunOutcome
-from tests.runs.planner import ALL_NOTES, BOOKED, COUNTED, REASON, TURNS, ago_on, approve, go_on
+from tests.runs.planner import ALL_NOTES, BOOKED, COUNTED, REASON, TURNS, ago_on, approve, go_on, make_tools
 from tests.streams.client_scripts import RESULT, SECRET, SIGNATURE, Event, Turn
 from tests.streams.real_clients import CLIENTS, DROP, END, QUESTION, Server, answering
 
@@ -86,6 +87,19 @@ def test_three_steps_are_answered_as_the_client_wants_it(
     run = run_all(client, notes, run=Run.from_json(waiting.to_json()), decisions=approve(waiting))
     assert ran(notes) == Counter(ALL_NOTES)
     check_end(run, client, server.bodies)
+
+
+@pytest.mark.parametrize("run_all", [go_on, ago_on])
+def test_what_its_client_sends_is_recorded(
+    client: Any, notes: Path, run_all: Callable[..., Run[Any]], tmp_path: Path
+) -> None:
+    recorder = RunRecorder(tmp_path / "run.ndjson")
+    run = run_all(client, notes, record=recorder)
+    run = run_all(client, notes, record=recorder, run=run, decisions=approve(run))
+    *_, moment = follow(Recording.load(tmp_path / "run.ndjson"), tools=make_tools(notes))
+    assert moment.run is not None
+    assert moment.run.to_json() == run.to_json()
+    assert (moment.is_complete, recorder.error) == (True, None)
 
 
 @pytest.mark.long

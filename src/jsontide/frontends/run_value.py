@@ -121,8 +121,10 @@ class _Writer:
                 value["run"] = run_value(new, self._arguments, self._describe)
             return [SetValue((), value, is_new=before is None)]
         changes: list[Change] = []
-        if before is None:
-            changes.append(SetValue((), {"part": part, _STATUS: cast("PendingResult", after).status}, ()))
+        if before is None or _has_decided(before, after):
+            value = {"part": part, _STATUS: cast("PendingResult", after).status}
+            changes.append(SetValue((), value, (), is_new=before is None))
+            before = None
         if new is not None and new is not old:
             changes += move_changes(run_changes(old, new, self._arguments, self._describe), ("run",))
         if isinstance(after, ToolResult):
@@ -142,6 +144,12 @@ class _Writer:
         if result.error is None:
             return {"output": cast("JsonValue", plain_value(result.output)), _STATUS: "done"}
         return {"error": describe_failure(result, self._describe), _STATUS: _FAILURES[result.ran]}
+
+
+def _has_decided(before: Result, after: Result) -> bool:
+    """Return whether a person has decided about a call that waited: the reason why it waited is gone."""
+    pending = isinstance(before, PendingResult) and isinstance(after, PendingResult)
+    return pending and cast("PendingResult", before).reason is not None and cast("PendingResult", after).reason is None
 
 
 def _goes_on(before: Result | None, old: Run[Any] | None, new: Run[Any] | None) -> bool:

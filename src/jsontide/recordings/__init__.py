@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 from jsontide._public import lazily, publish
 from jsontide.recordings._moment import FollowOptions, Moment, afollow, feed_moment, finish_moment, follow, start_moment
 from jsontide.recordings._recording import Data, End, Piece, Recording, RecordingError, RecordingWriter, WireFormat
+from jsontide.recordings._run_notes import RunNote
+from jsontide.recordings._run_recorder import RunRecorder
 from jsontide.recordings._stages import Kind
 from jsontide.recordings._timeline import Lane, Statistics, Timeline, measure
 
@@ -23,6 +25,8 @@ __all__ = [
     "RecordingError",
     "RecordingProxy",
     "RecordingWriter",
+    "RunNote",
+    "RunRecorder",
     "Sink",
     "Statistics",
     "Timeline",

@@ -21,6 +21,7 @@ from jsontide._values import JsonValue, Missing
 from jsontide.frontends import Change
 from jsontide.messages import MessageConfig, Outcome
 from jsontide.recordings._recording import ENDS, End, Piece, Recording
+from jsontide.recordings._run_notes import RunNote
 from jsontide.recordings._stages import KINDS, Kind, StageOptions, StreamStage, start_stage
 from jsontide.streams.sources import AsyncPuller, Puller, check_async, check_plain
 from jsontide.streams.transport import is_transport
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from jsontide.mend import Mending, Repair
     from jsontide.messages import Message, Tool
+    from jsontide.runs import Run, RunOutcome
     from jsontide.schema import Resolution
     from jsontide.text.numbers import Floats
     from jsontide.tree import ParserState
@@ -63,7 +65,8 @@ class Moment:
     def value(self) -> JsonValue | Missing:
         """The stream as one JSON value that grows, `MISSING` before there is one.
 
-        A document; a message, as `jsontide.frontends.message_changes` describes it; a list of documents; or a text.
+        A document; a message or a run, as `message_changes` and `run_changes` of `jsontide.frontends` describe them;
+        a list of documents; or a text. If a stream has several runs, the first one has the `others` as a member.
         """
         return self._stage.value
 
@@ -79,8 +82,18 @@ class Moment:
 
     @property
     def message(self) -> Message | None:
-        """The assistant's message, if the stream is one of a provider."""
+        """The assistant's message, if the stream is one of a provider; of a run, the last one."""
         return self._stage.message
+
+    @property
+    def run(self) -> Run[Any] | None:
+        """The run, or the first of several, if the stream holds several messages or is the recording of a run."""
+        return next(iter(self._stage.runs), None)
+
+    @property
+    def runs(self) -> tuple[Run[Any], ...]:
+        """All runs of the stream."""
+        return self._stage.runs
 
     @property
     def resolution(self) -> Resolution[object] | None:
@@ -103,8 +116,8 @@ class Moment:
         return self._stage.is_complete
 
     @property
-    def outcome(self) -> Outcome:
-        """How the stream ended, as an outcome; `STREAMING` before its end."""
+    def outcome(self) -> Outcome | RunOutcome:
+        """How the stream ended, as an outcome; `STREAMING` before its end. That of a run is a `RunOutcome`."""
         return self._stage.outcome
 
     def __repr__(self) -> str:
@@ -123,7 +136,8 @@ def start_moment(
 
     `schema` is the schema of the document, or of the answer in the message; `tools` are those that were offered.
     `mend` names the repairs of bad JSON.
-    The kind of the stream is detected, unless `as_kind` names it: `json`, `message`, `documents` or `text`.
+    The kind of the stream is detected, unless `as_kind` names it: `json`, `message`, `run`, `documents` or
+    `text`.
     `floats` is the type of the numbers of a JSON document, as for the parser.
     """
     if as_kind is not None:
@@ -148,10 +162,16 @@ def feed_moment(moment: Moment, piece: Piece | bytes) -> Moment:
     before, data = moment._stage, piece.data
     if isinstance(data, bytes):
         stage, size = before.feed(data), len(data)
+    elif isinstance(data, RunNote):
+        stage, size = before.feed_note(data), _size_of(data.value)
     else:
-        text = json.dumps(data, ensure_ascii=False, default=str)
-        stage, size = before.feed_event(data), len(text.encode("utf-8", "surrogatepass"))
+        stage, size = before.feed_event(data), _size_of(data)
     return Moment(stage, before, moment.number + 1, piece.at, moment.index + size, None)
+
+
+def _size_of(data: object) -> int:
+    """Return how many bytes an event, or a note of a run, has as JSON."""
+    return len(json.dumps(data, ensure_ascii=False, default=str).encode("utf-8", "surrogatepass"))
 
 
 def finish_moment(moment: Moment, end: End = "over", error: str | None = None, *, at: float | None = None) -> Moment:

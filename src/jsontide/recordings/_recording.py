@@ -11,6 +11,8 @@ The file is NDJSON, one line for each piece:
     {"at": 0.6, "event": {...}}                 or an event that a client decoded
     {"at": 9.1, "end": "over"}                  "over", "lost" or "stopped", with "error" as text; may be absent
 
+A run has several streams, and between them the lines that `_run_notes` describes; its version is 2.
+
 A file that breaks off is read up to that line, and ends as `lost`; any other mistake is an error that names its line.
 A line is in the file when `RecordingWriter.write` returns, so a recorder that is killed loses nothing but the end.
 A piece is checked where it is made, so that nothing behind it has to.
@@ -22,22 +24,23 @@ import json
 import re
 import time
 from base64 import b64decode, b64encode
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 from urllib.parse import urlsplit, urlunsplit
 
-from jsontide._check import check_choice, check_count, check_seconds
+from jsontide._check import check_choice, check_count, check_seconds, check_type
 from jsontide._errors import JsontideError
 from jsontide._private_file import open_private
 from jsontide._sniff import BYTE_ORDER_MARK, is_recording, sniff
 from jsontide._values import JsonValue, escape_surrogates
 from jsontide.providers import feed_ndjson, feed_sse, finish_ndjson, start_ndjson, start_sse
+from jsontide.recordings._run_notes import KINDS, RunNote
 from jsontide.streams import stream_message
 
 if TYPE_CHECKING:
@@ -46,8 +49,8 @@ if TYPE_CHECKING:
     from jsontide.messages import Message
     from jsontide.streams import ReadingChoices
 
-Data: TypeAlias = bytes | Mapping[str, object]
-"""Bytes as they were received, or one decoded event."""
+Data: TypeAlias = bytes | Mapping[str, object] | RunNote
+"""Bytes as they were received, one decoded event, or what happened around the messages of a run."""
 End: TypeAlias = Literal["over", "lost", "stopped"]
 """How a stream ended: by itself, because the connection failed, or because the reader stopped."""
 ENDS: Final[tuple[End, ...]] = get_args(End)
@@ -64,18 +67,21 @@ class Piece:
     at: float
     """Seconds since the start."""
     data: Data
-    """Bytes, or one decoded event."""
+    """Bytes, one decoded event, or a note of a run."""
 
     def __post_init__(self) -> None:
         check_seconds("at", self.at)
-        if not isinstance(self.data, bytes | Mapping):
-            message = f"a piece must be bytes or an event as a dict, not {type(self.data).__name__}"
+        if not isinstance(self.data, bytes | Mapping | RunNote):
+            message = f"a piece must be bytes, an event as a dict, or a RunNote, not {type(self.data).__name__}"
             raise TypeError(message)
 
 
 MARK: Final = "recording"
 VERSION: Final = 1
-_KINDS: Final = ("text", "base64", "event", "end")
+RUN_VERSION: Final = 2
+"""The version of recordings that may have lines of a run."""
+_LINES: Final = {VERSION: ("text", "base64", "event", "end"), RUN_VERSION: ("text", "base64", "event", "end", *KINDS)}
+"""What a line may have, by version."""
 
 
 class _FileReader:
@@ -87,6 +93,7 @@ class _FileReader:
         self.end: End | None = None
         self.error: str | None = None
         self.duration = 0.0
+        self._version = VERSION
         lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
         for self._number, line in enumerate(lines, 1):
             if not line.strip():
@@ -110,24 +117,34 @@ class _FileReader:
             return
         if self.end is not None:
             self._fail("nothing follows the end")
-        kinds = [kind for kind in _KINDS if kind in line]
+        accepted = _LINES[self._version]
+        kinds = [kind for kind in accepted if kind in line]
         if len(kinds) != 1:
-            self._fail('a line must have one of "text", "base64", "event" and "end"')
+            self._fail(f"a line must have one of {', '.join(accepted)}")
         at = self._read_time(line)
         if kinds == ["end"]:
             self._read_end(line)
+        elif kinds[0] in KINDS:
+            self.pieces.append(Piece(at, self._read_note(line)))
         else:
             self.pieces.append(Piece(at, self._read_data(kinds[0], line[kinds[0]])))
-            if type(self.pieces[-1].data) is not type(self.pieces[0].data):
-                self._fail("a recording has bytes or events, not both")
+            if len(self.pieces) > 1 and _are_mixed(self.pieces[-2], self.pieces[-1]):
+                self._fail("a stream has bytes or events, not both")
         self.duration = at
+
+    def _read_note(self, line: dict[str, JsonValue]) -> RunNote:
+        try:
+            return RunNote({name: value for name, value in line.items() if name != "at"})
+        except (TypeError, ValueError) as error:
+            self._fail(str(error))
 
     def _read_header(self, line: dict[str, JsonValue]) -> None:
         if line.get("jsontide") != MARK:
             self._fail(f'not a recording: "jsontide" is {line.get("jsontide")!r:.40}, not "{MARK}"')
-        if line.get("version") != VERSION:
-            self._fail(f"version {line.get('version')!r:.40} is not known, only {VERSION}")
-        self.about = line
+        version = line.get("version")
+        if type(version) is not int or version not in _LINES:
+            self._fail(f"version {version!r:.40} is not known, only {' and '.join(map(str, _LINES))}")
+        self.about, self._version = line, version
 
     def _read_time(self, line: dict[str, JsonValue]) -> float:
         at = line.get("at")
@@ -156,9 +173,9 @@ class _FileReader:
         self.end, self.error = cast("End", end), error
 
 
-def header_line(about: Mapping[str, object]) -> bytes:
+def header_line(about: Mapping[str, object], *, has_run: bool = False) -> bytes:
     """Return the first line of a file; of a URL it keeps no user, query or fragment, which may be secret."""
-    header = {"jsontide": MARK, "version": VERSION, **about}
+    header = {"jsontide": MARK, "version": RUN_VERSION if has_run else VERSION, **about}
     if isinstance(header.get("url"), str):
         header["url"] = without_secrets(str(header["url"]))
     return write_line(header)
@@ -175,6 +192,8 @@ def without_secrets(url: str) -> str:
 
 def piece_line(piece: Piece) -> bytes:
     at, data = round(piece.at, 6), piece.data
+    if isinstance(data, RunNote):
+        return write_line({"at": at, **data.value})
     if not isinstance(data, bytes):
         return write_line({"at": at, "event": data})
     try:
@@ -274,18 +293,23 @@ class Recording:
     def dumps(self) -> bytes:
         """Return the bytes that `save` writes."""
         last = [] if self.end is None else [end_line(self.duration, self.end, self.error)]
-        return b"".join([header_line(self.about), *map(piece_line, self.pieces), *last])
+        return b"".join([header_line(self.about, has_run=self.has_run), *map(piece_line, self.pieces), *last])
+
+    @property
+    def has_run(self) -> bool:
+        """Whether it is that of a run, and not of one stream."""
+        return any(isinstance(piece.data, RunNote) for piece in self.pieces)
 
     @property
     def events(self) -> tuple[object, ...]:
         """The events, as plain values; they are not modified."""
-        if all(not isinstance(piece.data, bytes) for piece in self.pieces):
-            return tuple(piece.data for piece in self.pieces)
-        return tuple(_events_in(self.encode()))
+        streams = [stream for is_note, stream in _parts_of(self.pieces) if not is_note]
+        return tuple(event for stream in streams for event in _read_events(stream))
 
     def encode(self, form: WireFormat | None = None) -> bytes:
         """Return the bytes of the response: as they were received, or its events written in a form.
 
+        Those of a run are the bytes of all its streams.
         Decoded events were never bytes: without a form, they are written as server-sent events.
         """
         if form is not None:
@@ -297,6 +321,7 @@ class Recording:
         """Return the same bytes in other pieces: of these sizes, or cut at random by a seed.
 
         The rest after the last size is one piece; a single size holds for all pieces.
+        The streams of a run stay apart: each has the cuts that fall into it.
         The times are interpolated between the times of the received pieces.
 
         >>> recording = Recording((Piece(1.0, b"[1, "), Piece(2.0, b"22]")))
@@ -306,14 +331,20 @@ class Recording:
         if (sizes is None) == (seed is None):
             message = "recut takes sizes or a seed"
             raise TypeError(message)
-        received = [_encode(piece.data, "sse") for piece in self.pieces]
-        data, ends, times = b"".join(received), [*accumulate(map(len, received))], [piece.at for piece in self.pieces]
-        if sizes is None:
-            places = _random_places(len(data), len(self.pieces), Random(seed))  # noqa: S311 - not secret
-        else:
-            places = _places(len(data), sizes)
-        cuts = [Piece(_time_of(stop, ends, times), data[at:stop]) for at, stop in pairwise([0, *places, len(data)])]
-        return replace(self, pieces=tuple(piece for piece in cuts if piece.data))
+        length = len(self.encode())
+        random = Random(seed)  # noqa: S311 - not secret
+        places = _random_places(length, len(self.pieces), random) if sizes is None else _places(length, sizes)
+        pieces: list[Piece] = []
+        start = 0
+        for is_note, part in _parts_of(self.pieces):
+            if is_note:
+                pieces += part
+                continue
+            end = start + sum(len(_encode(piece.data, "sse")) for piece in part)
+            inside = places[bisect_right(places, start) : bisect_left(places, end)]
+            pieces += _recut(part, [place - start for place in inside])
+            start = end
+        return replace(self, pieces=tuple(pieces))
 
     def cut(self, seed: int, form: WireFormat | None = None, *, pieces: int = 20) -> list[bytes]:
         """Return the bytes of the response, cut at random; the same seed gives the same cut."""
@@ -345,6 +376,26 @@ class Recording:
         return list(stream_message(self.cut(seed), **options))
 
 
+def _parts_of(pieces: Iterable[Piece]) -> Iterator[tuple[bool, list[Piece]]]:
+    """Yield the streams of a recording, and the notes between them, in order, and say which of both it is."""
+    for is_note, part in groupby(pieces, lambda piece: isinstance(piece.data, RunNote)):
+        yield is_note, [*part]
+
+
+def _recut(stream: list[Piece], places: list[int]) -> list[Piece]:
+    """Return the pieces of one stream, cut at other places."""
+    received = [_encode(piece.data, "sse") for piece in stream]
+    data, ends, times = b"".join(received), [*accumulate(map(len, received))], [piece.at for piece in stream]
+    cuts = [Piece(_time_of(stop, ends, times), data[at:stop]) for at, stop in pairwise([0, *places, len(data)])]
+    return [piece for piece in cuts if piece.data]
+
+
+def _are_mixed(before: Piece, piece: Piece) -> bool:
+    """Return whether two neighbours are bytes and an event: those of one stream are alike."""
+    kinds = {isinstance(each.data, bytes) for each in (before, piece) if not isinstance(each.data, RunNote)}
+    return len(kinds) > 1
+
+
 def _check_pieces(pieces: tuple[object, ...]) -> None:
     before: Piece | None = None
     for piece in pieces:
@@ -354,10 +405,17 @@ def _check_pieces(pieces: tuple[object, ...]) -> None:
         if before is not None and piece.at < before.at:
             message = f"the times of pieces must not go back, from {before.at} to {piece.at}"
             raise ValueError(message)
-        if before is not None and isinstance(piece.data, bytes) is not isinstance(before.data, bytes):
-            message = "a recording has bytes or events, not both"
+        if before is not None and _are_mixed(before, piece):
+            message = "a stream has bytes or events, not both"
             raise ValueError(message)
         before = piece
+
+
+def _read_events(stream: list[Piece]) -> Iterable[object]:
+    """Return the events of one stream."""
+    if any(isinstance(piece.data, bytes) for piece in stream):
+        return _events_in(b"".join(_encode(piece.data, "sse") for piece in stream))
+    return [piece.data for piece in stream]
 
 
 def _events_in(data: bytes) -> Iterator[object]:
@@ -384,6 +442,8 @@ def _load(data: bytes | str) -> object:
 def _encode(data: Data, form: WireFormat) -> bytes:
     if isinstance(data, bytes):
         return data
+    if isinstance(data, RunNote):
+        return b""
     line = write_event(data)
     return (f"{line}\n" if form == "ndjson" else f"data: {line}\n\n").encode()
 
@@ -429,6 +489,7 @@ class RecordingWriter:
 
     `about` is the header of the file; of a URL in it, user, query and fragment are left out.
     The stream starts now, or at the time `began` of the clock: when the request was sent, for example.
+    With `has_run` it may have notes of a run, as a `RunRecorder` writes them.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -448,6 +509,7 @@ class RecordingWriter:
         clock: Callable[[], float] = time.monotonic,
         *,
         began: float | None = None,
+        has_run: bool = False,
     ) -> None:
         self._file = file
         self._clock = clock
@@ -455,7 +517,8 @@ class RecordingWriter:
         self._last = 0.0
         self._is_over = False
         now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        self._add(header_line({"started": now, **(about or {})}))
+        self._has_run = has_run
+        self._add(header_line({"started": now, **(about or {})}, has_run=has_run))
 
     def write(self, data: bytes) -> None:
         """Write a piece as it was received."""
@@ -471,6 +534,13 @@ class RecordingWriter:
             message = f"an event must be a dict, not {type(event).__name__}"
             raise TypeError(message)
         self._add(piece_line(Piece(self._now(), event)))
+
+    def write_note(self, note: RunNote) -> None:
+        """Write what happened around the messages of a run."""
+        if not self._has_run:
+            message = "the recording of one stream has no notes; pass has_run=True"
+            raise ValueError(message)
+        self._add(piece_line(Piece(self._now(), check_type("note", note, RunNote))))
 
     def finish(self, end: End = "over", error: str | None = None) -> None:
         """Write how the stream ended; nothing can be written after that."""

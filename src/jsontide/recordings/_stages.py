@@ -3,6 +3,8 @@
     UndecidedStage ──▶ JsonStage ──▶ DocumentsStage    one JSON document, then several
         │                  └───────▶ MessageStage      events of a provider, alone or in an array, or its whole response
         ├────────────▶ EventsStage ──▶ MessageStage    server-sent or decoded events
+        │                                  └─────────▶ StreamedRunStage    several messages, or those of an agent
+        ├────────────▶ RecordedRunStage                a run that was recorded, with what happened between its messages
         └────────────▶ PlainTextStage                  anything else
 
 Rule: a stage is a value; `feed` returns the next one, of the same class or of one to the right.
@@ -10,7 +12,7 @@ Rule: a stage is a value; `feed` returns the next one, of the same class or of o
 How a stream begins decides what reads it (`_sniff`); text is bad JSON if that is mended. No byte is lost meanwhile.
 The text after a JSON document may show that it is something else: a provider's events on lines, or several documents.
 That is decided when the document is whole; a whole response, at the end of the stream; and an array of events, when the
-first of them is whole.
+first of them is whole. The reader of a provider knows where another message begins: then the stream is a run.
 The value of a message is made when it is read, and parts that did not change are the same objects in all moments.
 Data of events that is not JSON is shown as text, and no text is wrong: bytes that are not UTF-8 become U+FFFD.
 """
@@ -18,10 +20,10 @@ Data of events that is not JSON is shown as text, and no text is wrong: bytes th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import TYPE_CHECKING, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from jsontide._decode import Decoded
 from jsontide._errors import JsonStreamError, ParserError, Reason
@@ -38,6 +40,8 @@ from jsontide.frontends import (
     message_changes,
     open_path,
     read_changes,
+    run_changes,
+    run_value,
 )
 from jsontide.frontends.changes import move_changes
 from jsontide.frontends.message_value import message_value
@@ -47,7 +51,12 @@ from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message as NativeMessage
 from jsontide.providers import SseState, StreamState, feed_sse, feed_stream, finish_stream, start_sse, start_stream
+from jsontide.providers.base import SECOND_MESSAGE
 from jsontide.recordings._recording import End
+from jsontide.recordings._run_notes import RunNote
+from jsontide.runs.lanes import RunReader
+from jsontide.runs.run import Run, RunState, fail_run, feed_run, finish_run, start_run, stop_run
+from jsontide.runs.types import RunOutcome, Step
 from jsontide.schema import Resolution, Status, from_json_ast, shape_of
 from jsontide.streams import loads
 from jsontide.text.numbers import Floats
@@ -59,8 +68,8 @@ if TYPE_CHECKING:
     from jsontide.mend import Repair
     from jsontide.messages import Message
 
-Kind: TypeAlias = Literal["unknown", "json", "message", "documents", "text"]
-KINDS: Final[tuple[Kind, ...]] = ("json", "message", "documents", "text")
+Kind: TypeAlias = Literal["unknown", "json", "message", "run", "documents", "text"]
+KINDS: Final[tuple[Kind, ...]] = ("json", "message", "run", "documents", "text")
 """The kinds that can be named from the start."""
 _Item = TypeVar("_Item")
 
@@ -92,6 +101,11 @@ class StreamStage:
         message = f"an event follows bytes: {event!r:.60}"
         raise TypeError(message)
 
+    def feed_note(self, note: RunNote) -> StreamStage:
+        """Return the stage after what happened around the messages of a run."""
+        message = f"a note of a run follows a stream: {note.value!r:.60}"
+        raise TypeError(message)
+
     def finish(self, end: End, error: str | None) -> StreamStage:
         """Return the stage after the end of the stream."""
         raise NotImplementedError
@@ -113,6 +127,10 @@ class StreamStage:
         return None
 
     @property
+    def runs(self) -> tuple[Run[Any], ...]:
+        return ()
+
+    @property
     def resolution(self) -> Resolution[object] | None:
         return None
 
@@ -129,7 +147,7 @@ class StreamStage:
         return self.end == "over" and self.error is None
 
     @property
-    def outcome(self) -> Outcome:
+    def outcome(self) -> Outcome | RunOutcome:
         return Outcome.STREAMING if self.end is None else self._end_outcome()
 
     def _end_outcome(self) -> Outcome:
@@ -214,6 +232,10 @@ class MessageStage(StreamStage):
     """A message so far."""
 
     stream: StreamState
+    items: SharedList[object]
+    """All that came, to be read again if another message begins."""
+    is_alone: bool = False
+    """Whether the stream is known to be one message."""
     shared: dict[int, tuple[Part, JsonValue]] = field(default_factory=dict)
     """The parts that are closed, by their ids, as the values of all moments show them."""
     shown: JsonValue | Missing = field(default=MISSING, init=False)
@@ -227,13 +249,21 @@ class MessageStage(StreamStage):
         return self._read(event)
 
     def _read(self, item: object) -> StreamStage:
-        return self if self.stream.is_over else MessageStage(feed_stream(self.stream, item), self.shared)
+        if self.stream.is_over:
+            return self
+        stream, items = feed_stream(self.stream, item), self.items.append(item)
+        if not self.is_alone and any(error.message == SECOND_MESSAGE for error in stream.errors):
+            return start_streamed_run(stream.message_state.config, items)
+        return self._with(stream, items)
+
+    def _with(self, stream: StreamState, items: SharedList[object]) -> MessageStage:
+        return MessageStage(stream, items, self.is_alone, self.shared)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
         if end == "over":
-            return MessageStage(finish_stream(self.stream), self.shared)
+            return self._with(finish_stream(self.stream), self.items)
         if end == "stopped":
-            return MessageStage(StreamState(stop_message(self.stream.message_state)), self.shared)
+            return self._with(StreamState(stop_message(self.stream.message_state)), self.items)
         return self._read(ConnectionError(error or "the connection was lost"))
 
     def changes_since(self, before: StreamStage) -> list[Change]:
@@ -259,13 +289,7 @@ class MessageStage(StreamStage):
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
-        message = cast("NativeMessage", self.stream.message)
-        answer = message.answer_state
-        found = [] if answer is None else list(answer.repairs)
-        for part in message.parts:
-            if isinstance(part, BaseCall):
-                found += part.repairs
-        return tuple(found)
+        return _repairs_of(self.stream.message)
 
     @property
     def error(self) -> str | None:
@@ -279,6 +303,182 @@ class MessageStage(StreamStage):
     @property
     def outcome(self) -> Outcome:
         return self.stream.outcome
+
+
+def _repairs_of(message: Message) -> tuple[Repair, ...]:
+    """Return the repairs of the answer and the calls of a message."""
+    answer = cast("NativeMessage", message).answer_state
+    found = [] if answer is None else list(answer.repairs)
+    for part in message.parts:
+        if isinstance(part, BaseCall):
+            found += part.repairs
+    return tuple(found)
+
+
+_BROKE_OFF: Final = "the recording ended before the run did"
+
+
+@dataclass(slots=True, eq=False)
+class RunStage(StreamStage):
+    """One run, or several, so far."""
+
+    shared: dict[int, tuple[Step, JsonValue]] = field(default_factory=dict, kw_only=True)
+    """The steps that are over, by their ids, as the values of all moments show them."""
+    end: End | None = field(default=None, kw_only=True)
+    shown: JsonValue | Missing = field(default=MISSING, init=False)
+
+    kind: ClassVar[Kind] = "run"
+
+    def changes_since(self, before: StreamStage) -> list[Change]:
+        known = before.runs
+        if not self.runs or not all(map(_goes_on, known, self.runs)):
+            return compare_values(before.value if known else MISSING, self.value, is_complete=self.end is not None)
+        changes = run_changes(known[0] if known else None, self.runs[0])
+        others: list[Change] = [] if len(self.runs) == 1 or len(known) > 1 else [SetValue((_OTHERS,), [], ())]
+        for at, run in enumerate(self.runs[1:], 1):
+            before_it = known[at] if at < len(known) else None
+            others += move_changes(run_changes(before_it, run), (_OTHERS, at - 1))
+        place = 0 if known else 1  # inside the first run, which ends last
+        return [*changes[:place], *others, *changes[place:]]
+
+    @property
+    def value(self) -> JsonValue | Missing:
+        if self.shown is MISSING and self.runs:
+            first, *others = map(self._show, self.runs)
+            self.shown = {**first, _OTHERS: cast("list[JsonValue]", others)} if others else first
+        return self.shown
+
+    def _show(self, run: Run[Any]) -> dict[str, JsonValue]:
+        value = cast("dict[str, Any]", run_value(run))
+        for at, step in enumerate(run.earlier):
+            _, value["steps"][at] = self.shared.setdefault(id(step), (step, value["steps"][at]))
+        return value
+
+    @property
+    def message(self) -> Message | None:
+        return self.runs[0].message if self.runs else None
+
+    @property
+    def error(self) -> str | None:
+        errors = [run.error for run in self.runs if run.error is not None]
+        errors += [error.message for run in self.runs if run.message is not None for error in run.message.errors]
+        return errors[0] if errors else None
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        return tuple(found for run in self.runs for step in run.steps for found in _repairs_of(step.message))
+
+    @property
+    def is_complete(self) -> bool:
+        return bool(self.runs) and all(run.outcome is RunOutcome.COMPLETE for run in self.runs)
+
+    @property
+    def outcome(self) -> RunOutcome:
+        """The outcome of the run; of several, of the first that is not complete."""
+        outcomes = [run.outcome for run in self.runs] or [RunOutcome.STREAMING]
+        return next((outcome for outcome in outcomes if outcome is not RunOutcome.COMPLETE), RunOutcome.COMPLETE)
+
+
+_OTHERS: Final = "others"
+
+
+def _goes_on(before: Run[Any], after: Run[Any]) -> bool:
+    """Return whether a run has all that it had before."""
+    return before.id == after.id and len(before.steps) <= len(after.steps) and after.is_over >= before.is_over
+
+
+@dataclass(slots=True, eq=False)
+class StreamedRunStage(RunStage):
+    """The runs of a stream of several messages."""
+
+    reader: RunReader
+
+    @property
+    def runs(self) -> tuple[Run[Any], ...]:
+        return self.reader.runs
+
+    def feed(self, data: bytes) -> StreamStage:
+        return self._then(lambda reader: reader.feed(data))
+
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
+        return self._then(lambda reader: reader.feed(event))
+
+    def finish(self, end: End, error: str | None) -> StreamStage:
+        if end == "stopped":
+            return self._then(RunReader.stop, end)
+        if end == "over":
+            return self._then(RunReader.finish, end)
+        return self._then(lambda reader: reader.fail(ConnectionError(error or "the connection was lost")), end)
+
+    def _then(self, step: Callable[[RunReader], object], end: End | None = None) -> StreamedRunStage:
+        reader = self.reader.fork()
+        step(reader)
+        return StreamedRunStage(reader, shared=self.shared, end=end)
+
+
+def start_streamed_run(config: MessageConfig, items: SharedList[object]) -> StreamedRunStage:
+    """Return the stage after items that turned out to be those of a run."""
+    reader = RunReader(config)
+    for item in items.read():
+        reader.feed(item)
+    return StreamedRunStage(reader)
+
+
+@dataclass(slots=True, eq=False)
+class RecordedRunStage(RunStage):
+    """A run that was recorded."""
+
+    growing: RunState[Any]
+    waited: float = 0.0
+    """How many seconds the provider took to begin the message that begins here."""
+    problem: str | None = None
+    """What first did not follow from what was before; it is left out."""
+
+    @property
+    def runs(self) -> tuple[Run[Any], ...]:
+        return (self.growing.run,)
+
+    def feed(self, data: bytes) -> StreamStage:
+        return self._then(lambda state: feed_run(state, data))
+
+    def feed_event(self, event: Mapping[str, object]) -> StreamStage:
+        return self._then(lambda state: feed_run(state, event))
+
+    def feed_note(self, note: RunNote) -> StreamStage:
+        return self._then(note.feed, waited=note.waited)
+
+    def finish(self, end: End, error: str | None) -> StreamStage:
+        if end == "stopped":
+            return self._then(stop_run, end)
+        if end == "lost":
+            return self._then(lambda state: fail_run(state, error or "the connection was lost"), end)
+        return self._then(_finish_recorded, end)
+
+    def _then(
+        self, step: Callable[[RunState[Any]], RunState[Any]], end: End | None = None, waited: float = 0.0
+    ) -> RecordedRunStage:
+        state, problem = self.growing, self.problem
+        try:
+            state = step(state)
+        except ValueError as error:
+            problem = problem or f"the recording does not follow: {error}"
+        return RecordedRunStage(state, waited, problem, shared=self.shared, end=end)
+
+    @property
+    def error(self) -> str | None:
+        return self.problem or RunStage.error.__get__(self)  # super() fails in a class with slots
+
+    @property
+    def is_complete(self) -> bool:
+        return self.problem is None and self.growing.run.outcome is RunOutcome.COMPLETE
+
+
+def _finish_recorded(state: RunState[Any]) -> RunState[Any]:
+    """Return the state after the last line; calls that should have run show that the recording broke off."""
+    try:
+        return finish_run(state)
+    except ValueError:
+        return fail_run(state, _BROKE_OFF)
 
 
 _BLANK_TEXT: Final = " \t\r\n\ufeff"
@@ -427,37 +627,41 @@ class EventsStage(StreamStage):
     """The bytes before the first event: without an event, they are a text after all."""
     sse: SseState
     end: End | None = None
+    items: SharedList[object] = field(default_factory=SharedList)
+    """All that came."""
 
     @property
     def kind(self) -> Kind:  # type: ignore[override]
         return "documents" if len(self.events) else "unknown"
 
     def feed(self, data: bytes) -> StreamStage:
-        stream = feed_stream(self.stream, data)
+        stream, items = feed_stream(self.stream, data), self.items.append(data)
         if stream.is_known:
-            return MessageStage(stream)
-        return self._feed_sse(stream, data)
+            return _start_known(stream, items)
+        return self._feed_sse(stream, items, data)
 
-    def _feed_sse(self, stream: StreamState, data: bytes, end: End | None = None) -> EventsStage:
+    def _feed_sse(
+        self, stream: StreamState, items: SharedList[object], data: bytes, end: End | None = None
+    ) -> EventsStage:
         sse, found = feed_sse(self.sse, data)
         events = self.events.append(*[_load(event.data) for event in found if event.data.strip() != _DONE])
         raw = SharedList[bytes]() if len(events) else self.raw.append(data)
-        return EventsStage(stream, events, raw, sse, end)
+        return EventsStage(stream, events, raw, sse, end, items)
 
     def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         if len(self.raw):
             return StreamStage.feed_event(self, event)
-        stream = feed_stream(self.stream, event)
+        stream, items = feed_stream(self.stream, event), self.items.append(event)
         if stream.is_known:
-            return MessageStage(stream)
+            return _start_known(stream, items)
         events = self.events.append(cast("JsonValue", event))
-        return EventsStage(stream, events, self.raw, self.sse)
+        return EventsStage(stream, events, self.raw, self.sse, None, items)
 
     def finish(self, end: End, error: str | None) -> StreamStage:
         stream = finish_stream(self.stream) if end == "over" else self.stream
         if stream.is_known:
-            return MessageStage(stream)
-        after = self._feed_sse(stream, b"\n\n" if end == "over" else b"", end)
+            return _start_known(stream, self.items).finish(end, error)
+        after = self._feed_sse(stream, self.items, b"\n\n" if end == "over" else b"", end)
         if len(after.events) or not len(self.raw):
             return after
         return feed_all(PlainTextStage(), self.raw.read()).finish(end, error)
@@ -488,6 +692,12 @@ class EventsStage(StreamStage):
 def start_events(options: StageOptions) -> EventsStage:
     """Return the stage before any event."""
     return EventsStage(start_stream(options.config), SharedList(), SharedList(), start_sse())
+
+
+def _start_known(stream: StreamState, items: SharedList[object]) -> StreamStage:
+    """Return the stage of a stream of a provider: that of a run if it holds several messages, or may."""
+    run = start_streamed_run(stream.message_state.config, items)
+    return run if run.reader.has_several else MessageStage(stream, items)
 
 
 def _load(data: str) -> JsonValue:
@@ -561,14 +771,14 @@ class JsonStage(StreamStage):
         if self.options.as_kind is None and not _has_first_item(self.strict) and _has_first_item(strict):
             events = self._read_events(raw)
             if events.is_known:
-                return MessageStage(events)
+                return _start_known(events, SharedList[object]().append(*raw.read()))
         if self.options.as_kind is None and _is_whole(strict):
             if not _is_whole(self.strict):
                 stream = self._start_stream(strict, raw)
             elif self.stream is not None:
                 stream = feed_stream(self.stream, data)
             if stream is not None and stream.is_known:
-                return MessageStage(stream)
+                return _start_known(stream, SharedList[object]().append(*raw.read()))
             if self.mended is None and (self.strict.is_complete or not _is_whole(self.strict)):
                 rest = _rest_of(strict, raw)
                 if rest is not None:
@@ -591,7 +801,7 @@ class JsonStage(StreamStage):
         if self.stream is not None and end == "over":
             stream = finish_stream(self.stream)
             if stream.is_known:
-                return MessageStage(stream)
+                return _start_known(stream, SharedList[object]().append(*self.raw.read())).finish(end, error)
         strict = finalize(self.strict)
         mended = None if self.mended is None else self.mended.finish()
         return JsonStage(self.options, strict, self.raw, self.resolver, mended=mended, end=end)
@@ -690,12 +900,18 @@ class UndecidedStage(StreamStage):
     def feed_event(self, event: Mapping[str, object]) -> StreamStage:
         if self.received:
             return StreamStage.feed_event(self, event)
-        stage = _start_message(self.options) if self.options.as_kind == "message" else start_events(self.options)
+        stage = _start_as(self.options) or start_events(self.options)
         return stage.feed_event(event)
 
+    def feed_note(self, note: RunNote) -> StreamStage:
+        if self.received:
+            return StreamStage.feed_note(self, note)
+        return RecordedRunStage(start_run(self.options.config)).feed_note(note)
+
     def finish(self, end: End, error: str | None) -> StreamStage:
-        if self.options.as_kind == "message":
-            return _start_message(self.options).finish(end, error)
+        stage = _start_as(self.options)
+        if stage is not None:
+            return stage.finish(end, error)
         if not b"".join(self.received).strip(BLANK):
             return UndecidedStage(self.options, self.received, end)
         # It begins as a field of server-sent events, and no field came.
@@ -718,15 +934,23 @@ def start_stage(options: StageOptions) -> StreamStage:
     return PlainTextStage() if options.as_kind == "text" else UndecidedStage(options)
 
 
-def _start_message(options: StageOptions) -> StreamStage:
-    return MessageStage(start_stream(options.config))
+def _start_as(options: StageOptions) -> StreamStage | None:
+    """Return the stage of a stream that is known to be a message or a run."""
+    if options.as_kind == "run":
+        return start_streamed_run(options.config, SharedList())
+    if options.as_kind == "message":
+        return MessageStage(start_stream(options.config), SharedList(), is_alone=True)
+    return None
 
 
 def _decide(options: StageOptions, begun: bytes) -> StreamStage | None:
     """Return the stage that reads a stream with this beginning, `None` while several may."""
     form = sniff(begun)
-    if options.as_kind == "message" or form == "frames":
-        return _start_message(options)
+    stage = _start_as(options)
+    if stage is not None:
+        return stage
+    if form == "frames":
+        return MessageStage(start_stream(options.config), SharedList())
     if form is None:
         return None
     if form == "events":

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from jsontide._values import JsonValue
     from jsontide.recordings._moment import FollowOptions
     from jsontide.recordings._stages import Kind
+    from jsontide.runs import RunOutcome
 
 _ITEMS: Final = -1
 _MEMBERS: Final = -2
@@ -252,7 +253,7 @@ class Statistics:
     """The figures of a recording; times are seconds since its start."""
 
     kind: Kind
-    outcome: Outcome
+    outcome: Outcome | RunOutcome
     error: str | None
     pieces: int
     bytes: int

@@ -24,6 +24,7 @@ from collections.abc import (
 )
 from contextlib import aclosing, suppress
 from threading import Lock, Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from uuid import uuid4
 
@@ -55,7 +56,10 @@ from jsontide.runs.run import (
 from jsontide.runs.stream import AsyncRunIterator, GrowingRun, RunIterator
 from jsontide.runs.types import (
     PendingResult,
+    RunInput,
     RunOutcome,
+    RunSink,
+    StepEnded,
     StepStarted,
     ToolFinished,
     ToolProgress,
@@ -167,6 +171,8 @@ class AgentChoices(ReadingChoices, total=False):
     It may be asynchronous. Without it, that is remembered in this process. Several processes need one claim that they
     share, such as an insert into a table with a unique key.
     """
+    record: RunSink | None
+    """Gets all that happens in the run, such as a `RunRecorder`."""
 
 
 Asked: TypeAlias = str | Sequence[object] | Conversation
@@ -214,6 +220,10 @@ class _Agent:
                 raise TypeError(message)
         if is_asynchronous(own["stop_when"]):
             raise TypeError("stop_when must not be asynchronous")
+        sink = own["record"]
+        if sink is not None and not all(callable(getattr(sink, name, None)) for name in ("write", "finish")):
+            message = f"record must be a RunSink, with write and finish, not {type(sink).__name__}"
+            raise TypeError(message)
         if not isinstance(conversation, str | list | tuple | Conversation):
             message = (
                 "conversation must be a str, a Conversation or a list of the provider's items, not "
@@ -256,6 +266,15 @@ class _Agent:
     def run(self) -> Run[Any]:
         return self.state.run
 
+    def _write(self, event: object) -> None:
+        """Record what happens, unless somebody has stopped the run."""
+        if self.own["record"] is not None and self._stopped is None:
+            self.own["record"].write(event)
+
+    def _feed(self, event: RunInput) -> None:
+        self._state = feed_run(self._state, event)
+        self._write(event)
+
     def stop(self) -> None:
         """End the run here; calls that run may go on, and nothing waits for them."""
         self._stopped = stop_run(self.state)
@@ -272,7 +291,9 @@ class _Agent:
         While `stream` is a `MessageStream`, whoever gets a run reads the message with `read` before going on.
         """
         try:
-            await self._take_decisions()
+            await self._claim()
+            self._write(self.run)
+            self._take_refusals()
             while not self.run.is_over:
                 if any(isinstance(one, PendingResult) for one in self.run.results):
                     async with aclosing(self._run_calls()) as runs:
@@ -287,6 +308,8 @@ class _Agent:
                             yield run
         finally:
             self.stop()
+            if self.own["record"] is not None:
+                self.own["record"].finish(self.run)
             self.wake()
             await asyncio.gather(*self.running, return_exceptions=True)
 
@@ -312,6 +335,7 @@ class _Agent:
 
     async def _ask_and_read(self) -> AsyncGenerator[Run[Any]]:
         """Ask for the next message and read it; what fails before its stream begins fails the run."""
+        began = monotonic()
         try:
             asked = self.ask(Request(self.conversation, self.run, self.tools, self.response_schema))
             if isinstance(asked, Awaitable):
@@ -324,7 +348,8 @@ class _Agent:
                 raise
             yield self.run
             return
-        state = feed_run(self._state, StepStarted())
+        started = StepStarted(monotonic() - began)
+        state = feed_run(self._state, started)
         stream = self._open(asked, cast("StreamState", state.stream))
         if self.run.is_over:
             closing = stream.stop()
@@ -332,6 +357,7 @@ class _Agent:
                 await closing
             return
         self._state, self.stream = state, stream
+        self._write(started)
         if isinstance(stream, MessageStream):
             yield self.run
             return
@@ -356,14 +382,15 @@ class _Agent:
     def _open(self, asked: object, start: StreamState) -> AsyncMessageStream[Any] | MessageStream[Any]:
         """Return what reads a message from what `ask` returned; a whole answer is a stream of one event."""
         is_one = isinstance(asked, Chunk) or is_whole(asked)
+        note = None if self.own["record"] is None else self._write
         if not self.is_async:
             if not is_one:
                 check_plain(asked, "ask must return a stream", "arun_agent")
-            return MessageStream((asked,) if is_one else cast("Iterable[object]", asked), start)
+            return MessageStream((asked,) if is_one else cast("Iterable[object]", asked), start, note)
         if is_one:
-            return AsyncMessageStream(_yield_one(asked), start)
+            return AsyncMessageStream(_yield_one(asked), start, note)
         check_async(asked, "ask must return an asynchronous stream", "run_agent")
-        return AsyncMessageStream(cast("AsyncIterable[object]", asked), start)
+        return AsyncMessageStream(cast("AsyncIterable[object]", asked), start, note)
 
     def read(self, stream: MessageStream[Any]) -> Generator[Run[Any]]:
         """Read a message where no event loop runs, and yield the run each time it changed."""
@@ -376,6 +403,7 @@ class _Agent:
     def _end_message(self, message: Message[Any]) -> None:
         self.stream = None
         self._state = end_step(self._state, message)
+        self._write(StepEnded())
 
     async def _run_calls(self) -> AsyncGenerator[Run[Any]]:
         """Run the calls of the last message, as many at the same time as may be."""
@@ -385,7 +413,7 @@ class _Agent:
         while (queue or self.running) and not self.run.is_over:
             starting = [queue.popleft() for _ in range(min(len(queue), most - len(self.running)))]
             for prepared in starting:
-                self._state = feed_run(self._state, ToolStarted(_id_of(prepared.call)))
+                self._feed(ToolStarted(_id_of(prepared.call)))
             if starting:
                 yield self.run  # whoever saves it knows what runs before it does
                 if self.run.is_over:
@@ -399,7 +427,7 @@ class _Agent:
                 return
             if isinstance(event, asyncio.Task):
                 self.running.discard(event)
-            self._state = feed_run(self._state, event.result() if isinstance(event, asyncio.Task) else event)
+            self._feed(event.result() if isinstance(event, asyncio.Task) else event)
             yield self.run
 
     def _decide(self) -> list[PreparedCall]:
@@ -423,11 +451,11 @@ class _Agent:
             else:
                 prepared = prepare_call(call, self.functions)
             if isinstance(prepared, ToolResult):
-                self._state = feed_run(self._state, ToolFinished(call_id, prepared))
+                self._feed(ToolFinished(call_id, prepared))
                 continue
             must_wait, reason = (False, None) if is_decided else prepared.must_wait()
             if must_wait:
-                self._state = feed_run(self._state, ToolWaits(call_id, reason))
+                self._feed(ToolWaits(call_id, reason))
             else:
                 runnable.append(prepared)
         return runnable
@@ -443,8 +471,8 @@ class _Agent:
         )
         return ToolFinished(call_id, result)
 
-    async def _take_decisions(self) -> None:
-        """Go on from where the saved run waits: what was refused is settled, what was approved may run."""
+    async def _claim(self) -> None:
+        """Use the decisions about the saved run, once."""
         if not self.decisions:
             return
         run, claim = self.run, self.own["claim"] or _claim_here
@@ -457,11 +485,15 @@ class _Agent:
             raise UsedDecisionError(
                 "decisions about this run, as it was saved, were used before: nothing was run; load it anew"
             )
+
+    def _take_refusals(self) -> None:
+        """Settle what a person refused, where the saved run waits; what was approved may run."""
+        run = self.run
         for call_id, decision in self.decisions.items():
             if decision is not True:
                 why = f"{_REFUSED}: {decision}" if decision else _REFUSED
                 call = run.results[find_call(run, call_id)].call
-                self._state = feed_run(self._state, ToolFinished(call_id, ToolResult(call, error=why, ran="refused")))
+                self._feed(ToolFinished(call_id, ToolResult(call, error=why, ran="refused")))
 
 
 class _Stream(GrowingRun[Answer]):
@@ -646,5 +678,6 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "run": None,
     "decisions": {},
     "claim": None,
+    "record": None,
 }
 """The options of the agent itself, with their defaults; all others are those of messages."""

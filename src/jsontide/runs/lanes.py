@@ -12,6 +12,7 @@ one that says so when the next message begins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy
 from threading import Lock
 from typing import Any, Final
 
@@ -40,11 +41,13 @@ class RunLane:
         self.state: RunState[Any] = start_run(config, id=run_id)
         self.parent_call: Final = parent_call
         """The id of the call that this is the run of."""
+        self.is_nested = False
+        """Whether it has been shown at that call, where it stays when the run around it goes on."""
         self._next: StreamState | None = None
         """What came after the last message, and does not yet say that another one begins."""
         self._has_blocks = False
         """Whether the last message came in whole blocks, which do not say how it ends."""
-        self._streamed: Final[set[str | None]] = set()
+        self._streamed: frozenset[str | None] = frozenset()
         """The ids of the messages whose events came."""
         self.end: str | None = None
         """How the run ended, in the words of the agent; an empty text if it ended well."""
@@ -56,6 +59,10 @@ class RunLane:
     @property
     def run(self) -> Run[Any]:
         return self.state.run
+
+    def fork(self) -> RunLane:
+        """Return a lane that goes on from here by itself."""
+        return copy(self)
 
     def read(self, event: object) -> None:
         """Read an event of a provider."""
@@ -97,7 +104,7 @@ class RunLane:
     def read_event(self, event: dict[str, Any]) -> None:
         """Read an event of a message, of which whole blocks may come too."""
         if text_of(event, "type") == "message_start":
-            self._streamed.add(text_of(dict_of(event, "message"), "id"))
+            self._streamed |= {text_of(dict_of(event, "message"), "id")}
         self.read(event)
 
     def read_blocks(self, event: dict[str, Any]) -> None:
@@ -189,7 +196,7 @@ class RunReader:
     def __init__(self, config: MessageConfig) -> None:
         self._config: Final = config
         self._wire = START
-        self._lanes: Final[dict[tuple[str | None, str | None], RunLane]] = {}
+        self._lanes: dict[tuple[str | None, str | None], RunLane] = {}
         """By the name of the run, and the call that it is nested at."""
         self._name: str | None = None
         """The name of the run whose event came last."""
@@ -199,7 +206,21 @@ class RunReader:
     @property
     def runs(self) -> tuple[Run[Any], ...]:
         """The runs so far, in the order in which they began; those that are nested are at their calls."""
-        return tuple(lane.run for lane in tuple(self._lanes.values()) if self._find_parent(lane) is None)
+        lanes = tuple(self._lanes.values())
+        return tuple(lane.run for lane in lanes if not lane.is_nested and self._find_parent(lane) is None)
+
+    @property
+    def has_several(self) -> bool:
+        """Whether the stream holds more than one message, or is that of an agent, which may send more."""
+        lanes = tuple(self._lanes.values())
+        return len(lanes) > 1 or any(lane.is_agent or lane.run.earlier for lane in lanes)
+
+    def fork(self) -> RunReader:
+        """Return a reader that goes on from here by itself."""
+        reader = RunReader(self._config)
+        reader._wire, reader._name, reader.is_over = self._wire, self._name, self.is_over
+        reader._lanes = {name: lane.fork() for name, lane in self._lanes.items()}
+        return reader
 
     def feed(self, item: object) -> list[Run[Any]]:
         """Read an item, and return each run that one of its events changed."""
@@ -243,7 +264,7 @@ class RunReader:
             if event is None or self.is_over:
                 continue
             lane = self._show_at_parent(self._read(event))
-            if lane.run is not lane.shown:
+            if lane.run is not lane.shown and not lane.is_nested:
                 lane.shown = lane.run
                 runs.append(lane.run)
         return runs
@@ -305,6 +326,7 @@ class RunReader:
         parent = self._find_parent(lane)
         if parent is None:
             return lane
+        lane.is_nested = True
         parent.show_progress(str(lane.parent_call), lane.run)
         return self._show_at_parent(parent)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias, get_args
 
 from jsontide._check import check_choice, check_type
 from jsontide._values import MISSING
@@ -14,6 +14,7 @@ from jsontide.messages.types import check_texts
 
 if TYPE_CHECKING:
     from jsontide.messages import ToolCall
+    from jsontide.runs.run import Run
 
 
 class RunOutcome(Enum):
@@ -80,6 +81,9 @@ class Step:
 class StepStarted:
     """The next message begins."""
 
+    waited: float | None = None
+    """How many seconds the provider took to begin its answer, if that was measured."""
+
 
 @dataclass(frozen=True, slots=True)
 class StepEnded:
@@ -118,3 +122,17 @@ class ToolFinished:
 
 
 RunInput: TypeAlias = StepStarted | StepEnded | ToolWaits | ToolStarted | ToolProgress | ToolFinished
+
+
+class RunSink(Protocol):
+    """Takes what happens in a run while it happens, as a `RunRecorder` of `jsontide.recordings` does."""
+
+    def write(self, event: object, /) -> object:
+        """Take the next event.
+
+        The run that begins or goes on comes first; then what a provider sends, as it was received, the exception of a
+        stream that failed, or one of `RunInput`.
+        """
+
+    def finish(self, run: Run[Any], /) -> object:
+        """Take the run at its end."""

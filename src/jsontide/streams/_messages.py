@@ -16,7 +16,7 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypedDict, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypedDict, TypeVar, cast, overload
 
 from jsontide._check import check_type
 from jsontide._values import Chunk
@@ -156,7 +156,9 @@ class _StreamBase(Generic[Answer]):
     Two threads may share a stream: the one that reads writes to the reader alone, the one that stops to `_stopped`.
     """
 
-    def __init__(self, start: StreamState) -> None:
+    def __init__(self, start: StreamState, note: Callable[[object], object] | None = None) -> None:
+        self._note: Final = note
+        """Gets each item before it is read, and the exception of a stream that fails."""
         self._reader = StreamReader(start)
         self._next = cast("Callable[[], Message[Answer] | None]", self._reader.next_message)
         self._stopped: MessageState | None = None
@@ -176,11 +178,18 @@ class _StreamBase(Generic[Answer]):
     def _message_state(self) -> MessageState:
         return self._reader.message_state if self._stopped is None else self._stopped
 
+    def _feed(self, item: object) -> None:
+        if self._note is not None:
+            self._note(item)
+        self._reader.feed(item)
+
     def _end(self, error: BaseException, *, has_failed: bool) -> None:
         """Take in what the source raised; raise it again if it is a bug or an interrupt."""
         if not has_failed:
             self._reader.stop()
             raise error
+        if self._note is not None:
+            self._note(error)
         self._reader.fail(error)
 
     def _stop(self) -> None:
@@ -195,8 +204,10 @@ class _StreamBase(Generic[Answer]):
 class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
     """An iterator of messages; leaving it as a context manager stops it, and the partial message stays."""
 
-    def __init__(self, events: Iterable[object], start: StreamState) -> None:
-        super().__init__(start)
+    def __init__(
+        self, events: Iterable[object], start: StreamState, note: Callable[[object], object] | None = None
+    ) -> None:
+        super().__init__(start, note)
         self._puller = Puller(events)
 
     def __next__(self) -> Message[Answer]:
@@ -204,7 +215,7 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    reader.feed(next(puller.iterator))
+                    self._feed(next(puller.iterator))
                 except StopIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
@@ -264,8 +275,10 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
 class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
     """The same for asynchronous streams; if the task that reads is cancelled, the partial message stays."""
 
-    def __init__(self, events: AsyncIterable[object], start: StreamState) -> None:
-        super().__init__(start)
+    def __init__(
+        self, events: AsyncIterable[object], start: StreamState, note: Callable[[object], object] | None = None
+    ) -> None:
+        super().__init__(start, note)
         self._puller = AsyncPuller(events)
 
     async def __anext__(self) -> Message[Answer]:
@@ -273,7 +286,7 @@ class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    reader.feed(await anext(puller.iterator))
+                    self._feed(await anext(puller.iterator))
                 except StopAsyncIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
