@@ -489,6 +489,8 @@ class _Agent:
     def _take_refusals(self) -> None:
         """Settle what a person refused, where the saved run waits; what was approved may run."""
         run = self.run
+        if run.is_over:  # it was stopped meanwhile
+            return
         for call_id, decision in self.decisions.items():
             if decision is not True:
                 why = f"{_REFUSED}: {decision}" if decision else _REFUSED
