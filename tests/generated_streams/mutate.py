@@ -25,6 +25,8 @@ NAMED_BY_KIND = ("bedrock",)
 """Those whose events have one field, which says of which kind they are."""
 CARRIERS = ("arguments", "partial_json", "args", "partialArgs")
 """Fields that have arguments wherever they stand."""
+ARGUMENTS = (*CARRIERS, "delta", "input")
+"""These, and those that have arguments in some places."""
 OTHER_NAMES = (
     *("args", "arguments", "call", "content", "delta", "function", "functionCall", "function_call", "input", "item"),
     *("message", "parameters", "params", "partialArgs", "partial_json", "step", "toolCalls", "toolUse", "tool_call"),
@@ -265,10 +267,21 @@ def carry(events: list[Any], base: Base, random: Random) -> str:
     without = put(events[at], path, without_item)
     places = [(), *(place for place in paths_of(without, ()) if isinstance(value_at(without, place), dict))]
     place, name = random.choice(places), random.choice((path[-1], random.choice(base.names)))
-    if name in INDEX:
+    if name in INDEX or is_something_else(value, name):
         return "nothing"
     events[at] = put([without], (0, *place), lambda holder, key: with_item(holder, key, str(name), value))[0]
     return f"carried {path} of {at} to {place} as {name}"
+
+
+def is_something_else(value: Any, name: Any) -> bool:
+    """Return whether a value says something else under a name, so that nobody could know what it was.
+
+    Arguments that became a number are any new field of an API. Whatever stands where arguments do is arguments, and a
+    name is that of the call in which it stands.
+    """
+    if isinstance(value, Piece):
+        return name not in CARRIERS and not isinstance(value.value, (str, dict, list))
+    return name == "name" if isinstance(value, Name) else name in ARGUMENTS and not find(value)
 
 
 def value_at(value: Any, path: tuple[Any, ...]) -> Any:
