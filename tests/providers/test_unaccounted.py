@@ -581,6 +581,39 @@ MISPLACED |= {
     for kind in ("messageStart", "contentBlockStop", "messageStop", "metadata")
 }
 MISPLACED |= {
+    f"Interactions, in {kind}": (Interactions, {"event_type": kind, "index": 0, "arguments": TEXT})
+    for kind in ("interaction.created", "interaction.completed", "step.start", "step.stop")
+}
+MISPLACED |= {
+    "Interactions, in a delta that is null": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": None, "function": "x/y"},
+    ),
+    "Interactions, as a call that goes on": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "function_call", "service_tier": "x/y"}},
+    ),
+    "Anthropic, in a delta that is null": (
+        Anthropic,
+        {"type": "content_block_delta", "index": 0, "delta": None, "text": "x/y"},
+    ),
+    "Anthropic, as a number in another event": (
+        Anthropic,
+        {"type": "content_block_stop", "index": 1, "delta": {"type": "input_json_delta", "partial_json": 7}},
+    ),
+    "Cohere, in an event of the plan": (
+        Cohere,
+        {"type": "tool-plan-delta", "index": 0, "toolUse": {"function": {"arguments": TEXT}}},
+    ),
+    "Cohere, at the end": (
+        Cohere,
+        {"type": "message-end", "delta": {"message": {"value": {"function": {"arguments": TEXT}}}}},
+    ),
+    "Responses, beside what an event says": (
+        Responses,
+        {"type": "response.output_text.delta", "output_index": 1, "delta": "a", "new": {"arguments": TEXT}},
+    ),
+    "Bedrock, in an event that is not known, as a number": (Bedrock, {"new": {"arguments": 7}}),
     "Bedrock, in what is padding elsewhere": (Bedrock, {"p": Bedrock.piece(0, TEXT)["contentBlockDelta"]}),
     "Bedrock, beside a piece": (
         Bedrock,
@@ -701,9 +734,20 @@ def put(event: Event, path: str, value: Any) -> Event:
 
 def test_an_object_beside_a_call_of_workers_ai_without_arguments_may_be_them() -> None:
     call = {"name": "wipe"}
-    for beside, made in (({}, [("wipe", {})]), ({"tags": ARGUMENTS}, []), ({"usage": {"arguments": ARGUMENTS}}, [])):
+    counts = {"prompt_tokens": 1}
+    for beside, made in (
+        ({}, [("wipe", {})]),
+        ({"usage": counts}, [("wipe", {})]),
+        ({"tags": ARGUMENTS}, []),
+        ({"usage": {"arguments": ARGUMENTS}}, []),
+        ({"usage": {**counts, "errors": ARGUMENTS}}, []),
+        ({"usage": ARGUMENTS}, []),
+        ({"response": ARGUMENTS}, []),
+    ):
         whole = {"success": True, "result": {"response": None, "tool_calls": [call], **beside}}
         assert ran([whole]) == made
+    for name in ("near", "errors", "usage"):
+        assert ran([{"success": True, "result": {"response": None, "tool_calls": [call]}, name: ARGUMENTS}]) == []
 
 
 def test_an_object_around_a_call_of_gemini_without_arguments_may_be_them() -> None:
@@ -716,8 +760,93 @@ def test_an_object_around_a_call_of_gemini_without_arguments_may_be_them() -> No
         {"candidates": [{**candidate, "tags": ARGUMENTS}]},
         {"candidates": [{**candidate, "content": {**content, "tags": ARGUMENTS}}]},
         {"candidates": [candidate], "usageMetadata": {"promptTokensDetails": ARGUMENTS}},
+        {"candidates": [candidate], "responseId": ARGUMENTS},
+        {"candidates": [candidate], "modelVersion": TEXT},
+        {"candidates": [candidate], "usageMetadata": TEXT},
+        {"candidates": [{**candidate, "finishMessage": ARGUMENTS}]},
+        {"candidates": [{**candidate, "content": {**content, "role": ARGUMENTS}}]},
     ):
         assert ran([event, Gemini.END]) == []
+
+
+def test_a_piece_of_a_call_of_gemini_in_place_of_a_word_or_of_all_arguments_is_missed() -> None:
+    one = {"jsonPath": "$.all", "boolValue": True}
+    head, piece, end = (
+        Gemini.call(name="wipe", willContinue=True),
+        {"functionCall": {"partialArgs": [one]}},
+        Gemini.call(),
+    )
+    assert ran([head, end, Gemini.END]) == [("wipe", {})]
+    for lost in (
+        {"candidates": [{"finishReason": [piece]}]},
+        {"candidates": [{"finishReason": {"parts": [piece]}}]},
+        {"candidates": [], "usageMetadata": json.dumps(piece)},
+        Gemini.call(args=one, partialArgs=[], willContinue=True),
+    ):
+        assert ran([head, lost, end, Gemini.END]) == []
+
+
+AROUND_CHAT: dict[str, tuple[str, Any]] = {
+    "an object in a field that is not known": ("new", ARGUMENTS),
+    "an object in a field that is a text": ("system_fingerprint", ARGUMENTS),
+    "a text in a field that is not known": ("new", TEXT),
+    "an object in the usage": ("usage.new", ARGUMENTS),
+    "in place of the usage": ("usage", ARGUMENTS),
+}
+AROUND_DELTA: dict[str, tuple[str, Any]] = {
+    "an object in place of the role": ("role", ARGUMENTS),
+    "an object as the content": ("content", ARGUMENTS),
+    "a text as the content": ("content", TEXT),
+}
+
+
+def chat_around(whole: Event, place: str) -> Event:
+    """Return a chunk of chat completions with something put where a case says."""
+    if place in AROUND_CHAT:
+        return put(whole, *AROUND_CHAT[place])
+    name, value = AROUND_DELTA[place]
+    (choice,) = whole["choices"]
+    return {**whole, "choices": [{**choice, "delta": {**choice["delta"], name: value}}]}
+
+
+@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_DELTA])
+def test_what_may_be_arguments_around_a_call_of_chat_that_has_none_is_missed(place: str) -> None:
+    function = {"name": "wipe"}
+    for head in (entry(index=0, id="c1", function=function), chunk(function_call=function)):
+        assert ran([head, Chat.END]) == [("wipe", {})]
+        assert ran([chat_around(head, place), Chat.END]) == []
+
+
+@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_DELTA])
+def test_what_may_be_arguments_of_a_call_without_any_is_not_missed_by_others(place: str) -> None:
+    head = chat_around(entry(index=0, id="c1", function={"name": "wipe"}), place)
+    other = Chat.head("copy", 1)
+    assert ran([head, other, Chat.piece(1, TEXT), Chat.END]) == [("copy", ARGUMENTS)]
+    assert ran([head, Chat.piece(0, "{"), Chat.piece(0, "}"), other, Chat.piece(1, TEXT), Chat.END]) == [
+        ("wipe", {}),
+        ("copy", ARGUMENTS),
+    ]
+
+
+def test_an_object_beside_an_entry_of_chat_that_has_no_arguments_may_be_them() -> None:
+    assert ran([entry(index=0, id="c1", function={"name": "wipe"}, mood=ARGUMENTS), Chat.END]) == []
+
+
+def test_what_servers_put_into_chunks_is_not_missed_as_arguments() -> None:
+    head = entry(index=0, id="c1", function={"name": "wipe"})
+    (choice,) = head["choices"]
+    about = {"timings": {"prompt_ms": 1}, "citations": ["https://a"], "x_groq": {"id": "r"}, "service_tier": "default"}
+    usage = {"total_tokens": 3, "prompt_tokens_details": {"cached_tokens": 0}, "cost": 0.1, "is_byok": False}
+    choice |= {"content_filter_results": {"hate": {"filtered": False}}, "logprobs": {"content": [{"token": "a"}]}}
+    choice["delta"] |= {"role": "assistant", "content": "Let me {see}.", "annotations": [{"type": "x"}]}
+    assert ran([{**head, **about, "usage": usage}, Chat.END]) == [("wipe", {})]
+
+
+def test_a_piece_of_an_old_call_without_arguments_lost_them() -> None:
+    head, end = chunk(function_call={"name": "wipe", "arguments": ""}), chunk("function_call")
+    pieces = [chunk(function_call={"arguments": piece}) for piece in PIECES]
+    assert ran([head, *pieces, end]) == [("wipe", ARGUMENTS)]
+    assert ran([head, pieces[0], {**chunk(function_call={}), "object": "x/y"}, pieces[2], end]) == []
 
 
 def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> None:
@@ -727,6 +856,8 @@ def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> No
         Ollama.calls([{**call, "tags": ARGUMENTS}]),
         {**Ollama.calls([call]), "tags": ARGUMENTS},
         {"message": {"tool_calls": [call], "tags": ARGUMENTS}, "done": False},
+        {"message": {"tool_calls": [call], "content": TEXT}, "done": False},
+        {**Ollama.calls([call]), "done_reason": ARGUMENTS},
     ):
         assert ran([event, Ollama.END]) == []
 

@@ -178,6 +178,7 @@ class Draft:
         "_raw_reason",
         "_reason",
         "_rules",
+        "_unread",
         "_usage",
         "choice",
         "created",
@@ -216,6 +217,7 @@ class Draft:
         self._document: Document | None = before.document
         self._has_new_fields = False
         self._loss: str = before.loss
+        self._unread: str = before.unread
         self._reason: str | None = None
         self._raw_reason: str | None = None
         self.id: str | None = message.id
@@ -323,6 +325,12 @@ class Draft:
         """Note that a piece which may be arguments is unreadable: no call of the message can be run."""
         if not self._loss:
             self._loss = why
+            self._has_new_fields = True
+
+    def leave_unread(self, why: str) -> None:
+        """Note that something may be all the arguments of a call: none that has no others can be run."""
+        if not self._unread:
+            self._unread = why
             self._has_new_fields = True
 
     def mark_open_calls(self, why: str) -> None:
@@ -510,7 +518,9 @@ class Draft:
             return None
         if self._reason is not None or self.error is not None or self.role is not None or self.id is not message.id:
             return None
-        if self.metadata is not message._metadata or self._loss is not self._before.loss or self._is_full:
+        if self.metadata is not message._metadata or self._is_full:
+            return None
+        if self._loss is not self._before.loss or self._unread is not self._before.unread:
             return None
         is_same = self.model is message.model and self.provider is message.provider and self.created is message.created
         return Note(self._kind, self._key, self._delta, self._place) if is_same else None
@@ -621,7 +631,9 @@ class Draft:
             message._answer if answer is None else answer,
         )
         has_role = before.has_role or role is not None
-        return MessageState(before.config, made, items, document, reason, worst, has_role, answer_at, self._loss)
+        return MessageState(
+            before.config, made, items, document, reason, worst, has_role, answer_at, self._loss, self._unread
+        )
 
     def _is_answer_open(self, answer: object, message: Message) -> bool:
         return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete

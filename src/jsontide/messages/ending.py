@@ -188,7 +188,7 @@ def _describe_break(document: Document, source: ErrorSource, reason: str | None)
 def end_message(state: MessageState, ending: Ending) -> MessageState:
     """Return the state after the end, with the outcome of the message and of each call."""
     rules, message = state.config._rules, state.newest
-    entries = _mark_unaccounted([_release(entry) for entry in state.entries], state.loss, ending)
+    entries = _mark_unaccounted([_release(entry) for entry in state.entries], state, ending)
     document = _release_document(state)
     parts: list[BasePart] = []
     calls: list[PartialCall | CompleteCall] = []
@@ -220,14 +220,16 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
     return state.evolve(message=ended, entries=entries, document=document)
 
 
-def _mark_unaccounted(entries: list[Entry], loss: str, ending: Ending) -> list[Entry]:
-    """Return the entries, each call marked if something in the stream may belong to any of them."""
+def _mark_unaccounted(entries: list[Entry], state: MessageState, ending: Ending) -> list[Entry]:
+    """Return the entries, each call marked if something in the stream may belong to it."""
     calls = [entry for entry in entries if isinstance(entry, CallEntry) and not entry.on_server]
-    ambiguity = loss or _find_ambiguity(calls)
-    if ending.outcome is not Outcome.COMPLETE or not ambiguity:
+    ambiguity = state.loss or _find_ambiguity(calls)
+    if ending.outcome is not Outcome.COMPLETE or not (ambiguity or state.unread):
         return entries
     return [
-        entry.with_ambiguity(ambiguity) if isinstance(entry, CallEntry) and _may_run(entry) else entry
+        entry.with_ambiguity(ambiguity or state.unread)
+        if isinstance(entry, CallEntry) and _may_run(entry) and (ambiguity or entry.is_blank)
+        else entry
         for entry in entries
     ]
 

@@ -183,6 +183,7 @@ class MessageState(Record):
         "loss",
         "newest",
         "reason",
+        "unread",
         "worst_reason",
     )
 
@@ -196,6 +197,7 @@ class MessageState(Record):
         "has_role",
         "answer_at",
         "loss",
+        "unread",
     )
 
     def __init__(
@@ -209,6 +211,7 @@ class MessageState(Record):
         has_role: bool = False,
         answer_at: int = -1,
         loss: str = "",
+        unread: str = "",
     ) -> None:
         self.config: Final = config
         self.newest: Final = message
@@ -227,6 +230,8 @@ class MessageState(Record):
         """Index of the call that carries the answer, or -1."""
         self.loss: Final = loss
         """Why a piece that may be arguments could not be read; empty if all were read."""
+        self.unread: Final = unread
+        """Why something may be all the arguments of a call; that matters to calls that have none."""
 
     @property
     def message(self) -> PublicMessage[Any]:

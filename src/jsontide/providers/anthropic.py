@@ -147,7 +147,7 @@ class AnthropicReader(StartReader):
             draft.identify(None, None, None, self.name)
         kind = text_of(event, "type") or ""
         if kind == "content_block_delta":
-            if "delta" not in event:
+            if event.get("delta") is None:
                 draft.lose(_NO_JSON)
             _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
             if len(event) > _USUAL_FIELD_COUNT + 1:

@@ -270,13 +270,15 @@ _NOTHING: Final[dict[str, Any]] = {}
 _NO_ITEMS: Final[list[object]] = []
 _UNREADABLE: Final = "the field {!r} of an event is of a type that is not expected, and may hold arguments of a call"
 _UNKNOWN: Final = "an event has a field {!r} that is not known there, and may hold arguments of a call"
-_HOLDERS: Final = frozenset(
+_ARGUMENTS: Final = frozenset(
     (
-        *("args", "arguments", "argumentsdelta", "functioncall", "functioncalls", "inputjson", "inputjsondelta"),
-        *("jsonpath", "partialargs", "partialjson", "toolcall", "toolcalls", "toolinput", "tooluse"),
+        *("args", "arguments", "argumentsdelta", "inputjson", "inputjsondelta", "jsonpath", "partialargs"),
+        *("partialjson", "toolinput"),
     )
 )
-"""How providers call arguments, and what these are in; in lower case, without what parts words."""
+"""How providers call arguments; in lower case, without what parts words."""
+_HOLDERS: Final = _ARGUMENTS | {"functioncall", "functioncalls", "toolcall", "toolcalls", "tooluse"}
+"""These, and what they are in; a number under one of the others may count calls."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
 _LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "obfuscation", "role", "type"))
@@ -445,16 +447,50 @@ def check_function(draft: Draft, function: dict[str, Any], known: frozenset[str]
         check_delta(draft, function, known)
 
 
+def has_arguments(call: dict[str, Any]) -> bool:
+    """Return whether a call, of a function or a custom tool, has arguments, or an empty text in their place."""
+    given = dict_of(call, "function").get("arguments")
+    return given is not None or dict_of(call, "custom").get("input") is not None
+
+
 def check_call(draft: Draft, call: dict[str, Any], known: frozenset[str], arguments: str) -> None:
     """Note what may be arguments among the fields of a call: without those, every object that is not known may be."""
     check_rest(draft, call, known)
     if call.get(arguments) is None:
-        check_containers(draft, call, known)
+        check_around(draft, call, known)
 
 
-def check_containers(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
-    """Note what may be arguments around a call that has none: every object and array that is not known."""
-    check_delta(draft, {name: each for name, each in fields.items() if isinstance(each, (dict, list, tuple))}, known)
+def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str]) -> None:
+    """Note what may be the arguments of a call that has none in this event: what is an object, also as a text.
+
+    `holders` are the fields that are known to be objects, arrays or JSON.
+    """
+    for name, value in fields.items():
+        if name not in holders and may_be_arguments(value):
+            draft.leave_unread(_UNKNOWN.format(name))
+
+
+def check_usage_around(draft: Draft, usage: object) -> None:
+    """Do as `check_around` does for a usage, in which objects hold numbers, and are in it beside others."""
+    fields = as_dict(usage)
+    counts = [name for name, value in fields.items() if _is_count(value)]
+    if counts or not may_be_arguments(usage):
+        check_around(draft, fields, frozenset(counts))
+    else:
+        draft.leave_unread(_UNKNOWN.format("usage"))
+
+
+def may_be_arguments(value: object) -> bool:
+    """Return whether a value could be all the arguments of a call."""
+    if isinstance(value, str):
+        return value.lstrip().startswith("{") and bool(load_json(value))
+    return isinstance(value, (dict, list, tuple)) and bool(value)
+
+
+def _is_count(value: object) -> bool:
+    if isinstance(value, dict):
+        return all([_is_count(each) for each in value.values()])
+    return value is None or isinstance(value, (int, float, list, tuple))
 
 
 def check_unknown(draft: Draft, name: str, value: object) -> None:
@@ -472,10 +508,9 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
         name, value = waiting.pop()
         if not value:
             continue
-        is_text = isinstance(value, str)
-        if (_bare(name) in holders and (is_text or isinstance(value, (dict, list, tuple)))) or (
-            is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')
-        ):
+        is_text, bare = isinstance(value, str), _bare(name)
+        is_held = bare in holders and (is_text or bare in _ARGUMENTS or isinstance(value, (dict, list, tuple)))
+        if is_held or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')):
             draft.lose(_UNKNOWN.format(name))
             return
         if is_text and str(value).lstrip().startswith(("{", "[")):
@@ -560,14 +595,7 @@ def rest_of(fields: dict[str, Any], known: frozenset[str] = frozenset()) -> dict
 
 
 def keep_metadata(draft: Draft, fields: dict[str, Any], known: frozenset[str] = frozenset()) -> None:
-    """Keep the fields that are not known with the message."""
-    for name, value in fields.items():
-        if value is not None and name not in known:
-            draft.set_metadata(name, plain(value))
-
-
-def keep_unknown(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
-    """Do as `keep_metadata` does, and note what may be arguments among the fields."""
+    """Keep the fields that are not known with the message, and note what may be arguments among them."""
     for name, value in fields.items():
         if value is not None and name not in known:
             check_unknown(draft, name, value)

@@ -44,7 +44,6 @@ from jsontide.providers.base import (
     is_object,
     join_base64,
     keep_metadata,
-    keep_unknown,
     list_of,
     plain,
     read_error,
@@ -416,7 +415,7 @@ def _keep_rest_of_message(draft: Draft, fields: dict[str, Any], known: frozenset
     _check_padding(draft, fields)
     if fields.get(_INDEX) is not None:
         check_delta(draft, fields, known)
-    keep_unknown(draft, fields, known)
+    keep_metadata(draft, fields, known)
 
 
 def _check_padding(draft: Draft, fields: dict[str, Any]) -> None:

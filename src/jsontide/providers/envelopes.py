@@ -22,10 +22,11 @@ from jsontide.providers.base import (
     Reader,
     as_dict,
     as_text,
-    check_containers,
+    check_around,
     check_rest,
     count_of,
     dict_of,
+    has_arguments,
     is_true,
     list_of,
     load_json,
@@ -37,7 +38,6 @@ _ENVELOPES: Final = ("chunk", "data", "result")
 _NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
 _NOT_OPENED: Final = "an event of the stream holds something of an unexpected type"
 _EXCEPTION: Final = "Exception"
-_CHUNK_FIELDS: Final = frozenset(("choices", "error", "usage"))
 _LLAMA_FIELDS: Final = frozenset(("completion_probabilities", "content", "index", "stop", "stop_type", "tokens"))
 _LLAMA_REQUEST_FIELDS: Final = frozenset(("generation_settings", "prompt"))
 _LLAMA_USAGE_FIELDS: Final = frozenset(("tokens_evaluated", "tokens_predicted"))
@@ -68,9 +68,7 @@ class EnvelopeReader(Reader):
                 if inside is None:  # which cannot be opened
                     draft.lose(_NOT_OPENED)
                 else:
-                    check_rest(draft, event, frozenset((name,)))
-        if inside is not None and _lacks_arguments(inside):
-            check_containers(draft, inside, _CHUNK_FIELDS)
+                    _check_beside(draft, event, frozenset((name,)), inside)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
 
@@ -92,11 +90,13 @@ def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-def _lacks_arguments(chunk: dict[str, Any]) -> bool:
-    """Return whether a call of a chunk has none, which may stand elsewhere then."""
-    deltas = [dict_of(as_dict(choice), "delta") for choice in list_of(chunk, "choices")]
+def _check_beside(draft: Draft, event: dict[str, Any], opened: frozenset[str], inside: dict[str, Any]) -> None:
+    """Note what may be arguments beside an envelope; a call in it that has none may have them there."""
+    check_rest(draft, event, opened)
+    deltas = [dict_of(as_dict(choice), "delta") for choice in list_of(inside, "choices")]
     calls = [as_dict(call) for delta in deltas for call in list_of(delta, "tool_calls")]
-    return any([dict_of(call, "function").get("arguments") is None for call in calls])
+    if not all([has_arguments(call) for call in calls]):
+        check_around(draft, event, opened)
 
 
 def is_whole_envelope(event: dict[str, Any]) -> bool:

@@ -61,12 +61,13 @@ from jsontide.providers.base import (
     as_dict,
     as_integer,
     as_text,
-    check_containers,
+    check_around,
     check_delta,
     check_fields,
     check_item,
     check_rest,
     check_unknown,
+    check_usage_around,
     count_of,
     created_of,
     dict_of,
@@ -74,6 +75,7 @@ from jsontide.providers.base import (
     is_object,
     items_in,
     list_of,
+    may_be_arguments,
     plain,
     read_error,
     rest_of,
@@ -450,7 +452,8 @@ class _PartialsWriter:
 
     def put_whole(self, whole: object) -> bool:
         """Write all arguments so far; `False` if they do not begin with what was written."""
-        if not isinstance(whole, Mapping) or self.is_open:
+        # A part that stands where all of them should would become arguments itself.
+        if not isinstance(whole, Mapping) or self.is_open or "jsonPath" in whole or "json_path" in whole:
             return False
         try:
             written = json.dumps(dict(whole), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -871,15 +874,21 @@ SIGNATURE: Final = "thoughtSignature"
 _NO_NAME: Final = "arguments came for a call that has no name: they may be of another one"
 _PART_FIELDS: Final = frozenset(("partMetadata", "videoMetadata"))
 """The objects that a part may have beside its content."""
-_KNOWN_BESIDE: Final = _RESPONSE_FIELDS | {"modelStatus", "promptFeedback", "prompt_feedback"}
-_CANDIDATE_FIELDS: Final = frozenset(
+_RESPONSE_HOLDERS: Final = frozenset(
     (
-        *("avgLogprobs", "citationMetadata", "content", "finishMessage", "finishReason", "groundingAttributions"),
-        *("groundingMetadata", "index", "logprobsResult", "safetyRatings", "tokenCount", "urlContextMetadata"),
+        *("automatic_function_calling_history", "candidates", "error", "modelStatus", "parsed", "promptFeedback"),
+        *("prompt_feedback", "sdk_http_response", "usageMetadata", "usage_metadata"),
+    )
+)
+"""The fields of a response that hold more, but no arguments beside those of its candidates."""
+_CANDIDATE_HOLDERS: Final = frozenset(
+    (
+        *("citationMetadata", "content", "groundingAttributions", "groundingMetadata", "logprobsResult"),
+        *("safetyRatings", "urlContextMetadata"),
         *("citation_metadata", "grounding_metadata", "logprobs_result", "safety_ratings", "url_context_metadata"),
     )
 )
-_CONTENT_FIELDS: Final = frozenset(("parts", "role"))
+_CONTENT_HOLDERS: Final = frozenset(("parts",))
 _NO_PIECE: Final = "a response with more arguments of a call has none that can be read"
 _TWO_CONTENTS: Final = "a part of a response has two contents, and one of them may be arguments of a call"
 _NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
@@ -975,7 +984,7 @@ def _read_fields(draft: Draft, event: dict[str, Any]) -> None:
         if name not in _RESPONSE_FIELDS and value is not None:
             check_unknown(draft, name, value)
             draft.set_metadata(to_camel(name), plain_camel(value))
-        elif name in _RESPONSE_TEXTS and isinstance(value, (dict, list)):
+        elif name in _RESPONSE_TEXTS and may_be_arguments(value):
             check_unknown(draft, name, value)
     usage = read_either(event, "usageMetadata", "usage_metadata")
     if usage is not None:
@@ -1019,7 +1028,7 @@ def _check_call(
     check_rest(draft, call, _CALL_FIELDS)
     if is_empty:
         check_delta(draft, call, _CALL_FIELDS)
-        check_containers(draft, beside, _PART_FIELDS)
+        check_around(draft, beside, _PART_FIELDS)
     if lacks_piece:
         draft.lose(_NO_PIECE)
 
@@ -1027,11 +1036,10 @@ def _check_call(
 def _check_around_call(draft: Draft, event: dict[str, Any], candidate: dict[str, Any]) -> None:
     """Note what may be arguments of a call that has none, in the response around it."""
     content = dict_of(candidate, "content")
-    for fields, known in ((event, _KNOWN_BESIDE), (candidate, _CANDIDATE_FIELDS), (content, _CONTENT_FIELDS)):
-        check_containers(draft, fields, known)
-    for each in as_dict(read_either(event, "usageMetadata", "usage_metadata")).values():
-        if isinstance(each, dict):
-            check_delta(draft, {"usageMetadata": each}, _CONTENT_FIELDS)
+    check_around(draft, event, _RESPONSE_HOLDERS)
+    check_around(draft, candidate, _CANDIDATE_HOLDERS)
+    check_around(draft, content, _CONTENT_HOLDERS)
+    check_usage_around(draft, read_either(event, "usageMetadata", "usage_metadata"))
 
 
 class _Step:
@@ -1073,7 +1081,10 @@ class _Step:
             if name == "content":
                 self._read_content(check_fields(self.draft, name, value))
             elif name == "finishReason" or name == "finish_reason":
-                self._read_reason(_word_of(value), response_id)
+                word = _word_of(value)
+                if word is None:
+                    check_unknown(self.draft, name, value)
+                self._read_reason(word, response_id)
             else:
                 self._read_metadata(to_camel(name), value)
         metadata = self.draft.metadata

@@ -237,6 +237,7 @@ _INTERACTION_FIELDS: Final = frozenset(
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
 _NO_STEP: Final = "an event with more arguments does not say which call they belong to"
 _ADDRESS_FIELDS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
+_CALL_DELTAS: Final = ("arguments_delta", "function_call")
 _ARGUMENTS_FIELDS: Final = frozenset(("arguments", "type"))
 _NO_FIELDS: Final[frozenset[str]] = frozenset()
 _USUAL_FIELD_COUNT: Final = 4
@@ -342,7 +343,7 @@ class InteractionsReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         index, delta = index_in(draft, event, "index"), _unwrap(fields_in(draft, event, "delta"))
-        if "delta" not in event:
+        if event.get("delta") is None:
             draft.lose(_NO_ARGUMENTS)
         if event.get("error"):
             read_error(draft, event)
@@ -352,12 +353,12 @@ class InteractionsReader(Reader):
         if metadata is not None:
             read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
         kind = delta.get("type")
+        if kind in _CALL_DELTAS and "arguments" not in delta:
+            draft.lose(_NO_ARGUMENTS)
         if kind == "text" and len(delta) == 2 and "text" in delta:
             draft.add_text(self._find_key(index), text_of(delta, "text") or "")
         elif kind == "arguments_delta":
             arguments = delta.get("arguments")
-            if "arguments" not in delta:
-                draft.lose(_NO_ARGUMENTS)
             if index == NO_INDEX:
                 draft.lose(_NO_STEP)
             check_rest(draft, delta, _ARGUMENTS_FIELDS)
@@ -496,7 +497,7 @@ def _read_event(draft: Draft, event: dict[str, Any]) -> None:
         elif name == "step_usage":
             draft.extend_metadata(name, [plain(value)])
         else:
-            draft.set_metadata(name, plain(value))
+            keep_metadata(draft, {name: value})
 
 
 def _read_interaction(draft: Draft, interaction: dict[str, Any]) -> None:

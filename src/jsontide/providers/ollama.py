@@ -30,7 +30,7 @@ from jsontide.providers.base import (
     arguments_of,
     as_dict,
     as_text,
-    check_containers,
+    check_around,
     check_fields,
     check_function,
     check_item,
@@ -38,15 +38,15 @@ from jsontide.providers.base import (
     check_unknown,
     count_of,
     created_of,
-    dict_of,
     fields_in,
     function_tool,
+    has_arguments,
     is_object,
     is_own,
     is_true,
     items_in,
     join_texts,
-    keep_unknown,
+    keep_metadata,
     list_of,
     plain,
     read_error,
@@ -65,8 +65,11 @@ _LINE_FIELDS: Final = frozenset(
     )
 )
 """The fields of a line that are read; all others, such as durations, are kept as they are."""
+_LINE_HOLDERS: Final = frozenset(("error", "logprobs", "message"))
 _MESSAGE_FIELDS: Final = frozenset(("content", "images", "role", "thinking", "tool_calls"))
+_MESSAGE_HOLDERS: Final = frozenset(("images", "tool_calls"))
 _CALL_FIELDS: Final = frozenset(("function", "id", "type"))
+_CALL_HOLDERS: Final = frozenset(("function",))
 _FUNCTION_FIELDS: Final = frozenset(("arguments", "index", "name"))
 _NAMED_FIELDS: Final = frozenset(("arguments", "function", "id", "name", "type"))
 """The fields of a call and its function that a call has, or that go without saying."""
@@ -107,12 +110,12 @@ class OllamaReader(Reader):
             return self
         if draft.provider is None or draft.model is None:
             draft.identify(None, text_of(event, "model"), created_of(event.get("created_at")), self.name)
-        keep_unknown(draft, event, _LINE_FIELDS)
+        keep_metadata(draft, event, _LINE_FIELDS)
         message = check_fields(draft, "message", given)
         _read_message(draft, message)
-        if not all([_has_arguments(call) for call in list_of(message, "tool_calls")]):
-            check_containers(draft, event, _LINE_FIELDS)
-            check_containers(draft, message, _MESSAGE_FIELDS)
+        if not all([has_arguments(as_dict(call)) for call in list_of(message, "tool_calls")]):
+            check_around(draft, event, _LINE_HOLDERS)
+            check_around(draft, message, _MESSAGE_HOLDERS)
         logprobs = event.get("logprobs")
         if isinstance(logprobs, (list, tuple)):
             draft.extend_metadata("logprobs", [plain(item) for item in logprobs])
@@ -135,10 +138,6 @@ def _message_of(event: dict[str, Any]) -> object:
     return {"content": event["response"], "thinking": event.get("thinking")}
 
 
-def _has_arguments(call: object) -> bool:
-    return dict_of(as_dict(call), "function").get("arguments") is not None
-
-
 def _read_message(draft: Draft, message: dict[str, Any]) -> None:
     """Note what is new, in the order in which a model says it."""
     draft.set_role(text_in(draft, message, "role"))
@@ -150,7 +149,7 @@ def _read_message(draft: Draft, message: dict[str, Any]) -> None:
         draft.set_part(NO_KEY, File(None, data, index=draft.count))
     for call in items_in(draft, message, "tool_calls"):
         _read_call(draft, check_item(draft, "tool_calls", call))
-    keep_unknown(draft, message, _MESSAGE_FIELDS)
+    keep_metadata(draft, message, _MESSAGE_FIELDS)
 
 
 def _read_call(draft: Draft, call: dict[str, Any]) -> None:
@@ -159,7 +158,7 @@ def _read_call(draft: Draft, call: dict[str, Any]) -> None:
     check_function(draft, function, _FUNCTION_FIELDS)
     given = function.get("arguments")
     if given is None:
-        check_containers(draft, call, _CALL_FIELDS)
+        check_around(draft, call, _CALL_HOLDERS)
     text, name = arguments_of(given), text_of(function, "name")
     at = draft.add_call(CallDelta(NO_INDEX, text_of(call, "id"), name, text, is_object=is_object(given)))
     draft.annotate(at, None, {**rest_of(call, _NAMED_FIELDS), **rest_of(function, _NAMED_FIELDS)} or None, False)

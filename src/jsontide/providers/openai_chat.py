@@ -41,17 +41,20 @@ from jsontide.providers.base import (
     arguments_text,
     as_dict,
     as_text,
+    check_around,
     check_entry,
     check_fields,
     check_function,
     check_item,
     check_rest,
     check_unknown,
+    check_usage_around,
     count_of,
     created_of,
     dict_of,
     fields_in,
     function_call,
+    has_arguments,
     index_in,
     integer_of,
     is_object,
@@ -100,6 +103,8 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
 
 def read_function_call(draft: Draft, function: dict[str, Any]) -> None:
     """Note what the old form says, in which there is one call without an id."""
+    if "arguments" not in function and not function.get("name"):
+        draft.lose(_NO_ARGUMENTS)
     at = _read_function(draft, {}, function)
     _keep_rest(draft, at, {"type": OLD_FORM}, function, _FUNCTION_FIELDS)
 
@@ -445,6 +450,20 @@ _CHUNK_FIELDS: Final = frozenset(("choices", "created", "error", "id", "model", 
 _USUAL_TEXTS: Final = frozenset(("provider", "service_tier", "system_fingerprint"))
 """Texts that many servers put into every chunk."""
 _SOURCE_LISTS: Final = ("citations", "search_results")
+_CHUNK_HOLDERS: Final = frozenset(
+    (
+        *("choices", "error", "prompt_filter_results", "prompt_logprobs", "timings", "usage", "x_groq"),
+        *_SOURCE_LISTS,
+    )
+)
+"""The fields of a chunk that servers fill with objects or arrays; then those of a choice, a delta and a call."""
+_CHOICE_HOLDERS: Final = frozenset(
+    ("content_filter_offsets", "content_filter_results", "delta", "error", "logprobs", "message", "usage")
+)
+_DELTA_HOLDERS: Final = frozenset(
+    ("annotations", "audio", "function_call", "images", "reasoning_details", "tool_calls")
+)
+_CALL_HOLDERS: Final = frozenset(("custom", "function"))
 _CONTENT_FIELDS: Final = (
     "audio",
     "content",
@@ -514,7 +533,10 @@ class ChatReader(Reader):
                 draft.fail("the index of a choice is not a number: which answer it is for is not known")
                 return self
             if index == draft.choice:
-                ended = self._read_choice(draft, event, choice, fields_in(draft, choice, "delta"))
+                delta = fields_in(draft, choice, "delta")
+                ended = self._read_choice(draft, event, choice, delta)
+                if delta.get("tool_calls") or delta.get("function_call"):
+                    _check_around_calls(draft, event, choice, delta)
         return self if ended is self.ended else ChatReader(ended)
 
     def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
@@ -699,6 +721,22 @@ def _read_delta_field(draft: Draft, delta: dict[str, Any], name: str, value: obj
         check_unknown(draft, name, value)
         if name != "index":  # Mistral repeats that of the choice
             merge_metadata(draft, name, value)
+
+
+def _check_around_calls(draft: Draft, event: dict[str, Any], choice: dict[str, Any], delta: dict[str, Any]) -> None:
+    """Note what may be the arguments of the calls of a chunk, if one of them has none."""
+    calls = [as_dict(call) for call in list_of(delta, "tool_calls")]
+    calls = [call for call in calls if not has_arguments(call)]
+    old = dict_of(delta, "function_call")
+    if not calls and not (old and old.get("arguments") is None):
+        return
+    check_around(draft, event, _CHUNK_HOLDERS)
+    check_usage_around(draft, event.get("usage"))
+    check_around(draft, choice, _CHOICE_HOLDERS)
+    is_in_parts = isinstance(delta.get("content"), (list, tuple))
+    check_around(draft, delta, _DELTA_HOLDERS | {"content"} if is_in_parts else _DELTA_HOLDERS)
+    for call in calls:
+        check_around(draft, call, _CALL_HOLDERS)
 
 
 def _says_something(choice: dict[str, Any], delta: dict[str, Any]) -> bool:
