@@ -3,8 +3,9 @@
 Nothing here knows a protocol. `shown_run` says what a front end must show of a run, read off its steps.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from jsontide import Message
@@ -172,6 +173,7 @@ LIMITED = [*two_calls(), Did(1, (1,)), Did(0, (2,))]
 PLAYED: dict[str, list[RunState[Any]]] = {
     **{name: states_of_run(*script) for name, script in SCRIPTS.items()},
     "waits for a person": states_of_run(*ASKED),
+    "two wait for a person": states_of_run(*two_calls(), waits(0), waits(1)),
     "at the limit of steps": states_of_run(*LIMITED),
 }
 
@@ -187,18 +189,32 @@ RUNS: dict[str, list[Run[Any]]] = {
 WAITING = RUNS["waits for a person"][-1]
 
 
-def _go_on(*events: object) -> list[Run[Any]]:
-    states = [continue_run(Run.from_json(WAITING.to_json()))]
-    grow(states, [*events, *answer("So ", "be it.")])
-    return [*runs_of(states), finish_run(states[-1]).run]
+def _go_on(*events: object, before: str = "waits for a person") -> list[RunState[Any]]:
+    states = [continue_run(Run.from_json(RUNS[before][-1].to_json()))]
+    grow(states, events)
+    return states
 
 
-CONTINUED = {
-    "granted": _go_on(Did(0, (["part"], ["part", "whole"]))),
-    "refused": _go_on(is_not_run(0, "refused", "the call was not run: a person refused it")),
-    "granted, and it fails": _go_on(Did(0, error=INSIDE)),
+SO_BE_IT = answer("So ", "be it.")
+FOLLOWING: dict[str, list[RunState[Any]]] = {
+    "granted": _go_on(Did(0, (["part"], ["part", "whole"])), *SO_BE_IT),
+    "refused": _go_on(is_not_run(0, "refused", "the call was not run: a person refused it"), *SO_BE_IT),
+    "granted, and it fails": _go_on(Did(0, error=INSIDE), *SO_BE_IT),
+    "granted, and it is a run": _go_on(Did(0, tuple(nested_runs())), *SO_BE_IT),
+    "granted, and calls follow": _go_on(Did(0, ("x",)), *two_calls(), Did(1, (1,)), Did(0, error=INSIDE), *SO_BE_IT),
+    "one of two granted": _go_on(Did(1, ("x",)), before="two wait for a person"),
+    "both refused": _go_on(is_not_run(0, "refused"), is_not_run(1, "refused"), before="two wait for a person"),
 }
-"""What follows on a decision about the call that waits."""
+"""What follows on a decision about the calls that wait."""
+ASKED_BEFORE = dict.fromkeys(("one of two granted", "both refused"), "two wait for a person")
+"""Of which run, where it is not that in which one call waits."""
+CONTINUED = {name: [*runs_of(states), finish_run(states[-1]).run] for name, states in FOLLOWING.items()}
+
+
+def runs_before(name: str) -> list[Run[Any]]:
+    """The runs until the one that waits for the decision on which others follow."""
+    return RUNS[ASKED_BEFORE.get(name, "waits for a person")]
+
 
 BREAKS: dict[str, Callable[[RunState[Any]], RunState[Any]]] = {
     "stopped": stop_run,
@@ -218,6 +234,16 @@ def broken_runs(states: list[RunState[Any]], at: int, way: str) -> list[Run[Any]
         if whole.results and whole.message is not None and whole.message.outcome in {Outcome.COMPLETE, Outcome.INVALID}:
             return None  # the loop would go on
     return [*runs_of(states[: at + 1]), BREAKS[way](state).run]
+
+
+def broken_continuations() -> Iterator[tuple[str, list[Run[Any]]]]:
+    """What follows on each decision, until it breaks, after each of its states, in every way; and to its end."""
+    for name, states in FOLLOWING.items():
+        yield name, CONTINUED[name]
+        for at, way in product(range(len(states)), BREAKS):
+            broken = broken_runs(states, at, way)
+            if broken is not None:
+                yield name, broken
 
 
 def shown_run(run: Run[Any]) -> list[list[tuple[object, ...]]]:

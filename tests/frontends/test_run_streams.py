@@ -33,8 +33,10 @@ from tests.frontends.runs import (
     PLAYED,
     RUNS,
     WAITING,
+    broken_continuations,
     broken_runs,
     cleaned,
+    runs_before,
     shown_run,
     without_proto,
 )
@@ -150,6 +152,11 @@ def part_in_value(step: dict[str, Any], at: int, part: dict[str, Any]) -> Iterat
 def trimmed(shown: Shown) -> Shown:
     """The steps without empty ones at their end: a stream may end with one that stops clients from asking again."""
     return trimmed(shown[:-1]) if shown and not shown[-1] else shown
+
+
+def as_waiting(shown: Shown) -> Shown:
+    """The same where the client itself has noted an answer to a call, and the call waits on."""
+    return [[(*one[:2], "waiting") if one[2:] == ("no result",) else one for one in step] for step in shown]
 
 
 @dataclass(frozen=True)
@@ -270,6 +277,8 @@ def every_run() -> Iterator[tuple[str, list[Run[Any]]]]:
             broken = broken_runs(states, at, way)
             if broken is not None:
                 yield f"{name}, {way} at {at}", broken
+    for at, (name, runs) in enumerate(broken_continuations()):
+        yield f"{name}, {at}", runs
 
 
 EVERY_RUN = dict(every_run())
@@ -347,22 +356,30 @@ def test_an_application_may_tell_what_a_tool_says(protocol: Protocol) -> None:
 class TestDecisions:
     """What follows on the decision of a person, in a second response."""
 
-    @pytest.mark.parametrize("name", CONTINUED)
-    def test_vercel_goes_on_with_its_message(self, name: str) -> None:
-        first = check_vercel(encode(VercelEncoder(message_id="m"), RUNS["waits for a person"]))
-        encoder = VercelEncoder(message_id="m", continues=Run.from_json(WAITING.to_json()))
-        stream = encode(encoder, CONTINUED[name])
-        match_vercel(check_vercel(stream, first), CONTINUED[name][-1])
-        with pytest.raises(AssertionError, match=r"has no arguments|does not wait|not begun"):
-            check_vercel(stream)
+    def test_vercel_goes_on_with_its_message(self) -> None:
+        for name, runs in broken_continuations():
+            *_, waiting = before = runs_before(name)
+            first = check_vercel(encode(VercelEncoder(message_id="m"), before))
+            for given in (runs, runs[-1:]):
+                encoder = VercelEncoder(message_id="m", continues=Run.from_json(waiting.to_json()))
+                match_vercel(check_vercel(encode(encoder, given), first), runs[-1])
 
     @pytest.mark.parametrize("name", CONTINUED)
-    def test_ag_ui_goes_on_in_its_thread(self, name: str) -> None:
-        first = check_ag_ui(encode(AgUiEncoder(thread_id="t", run_id="r"), RUNS["waits for a person"]))
-        stream = encode(AgUiEncoder(thread_id="t", run_id="r2", continues=WAITING), CONTINUED[name])
-        found = check_ag_ui(stream, before=first)
-        assert shown_in_ag_ui(found.messages) == as_in_ag_ui(shown_run(CONTINUED[name][-1]))
-        assert len(found.end["usage"]) == 1, "the first run told what its step cost"
+    def test_what_goes_on_in_vercel_is_nothing_by_itself(self, name: str) -> None:
+        encoder = VercelEncoder(message_id="m", continues=runs_before(name)[-1])
+        with pytest.raises(AssertionError, match=r"has no arguments|does not wait|not begun"):
+            check_vercel(encode(encoder, CONTINUED[name]))
+
+    def test_ag_ui_goes_on_in_its_thread(self) -> None:
+        for name, runs in broken_continuations():
+            *_, waiting = before = runs_before(name)
+            first = check_ag_ui(encode(AgUiEncoder(thread_id="t", run_id="r"), before))
+            for given in (runs, runs[-1:]):
+                stream = encode(AgUiEncoder(thread_id="t", run_id="r2", message_id="m", continues=waiting), given)
+                found = check_ag_ui(stream, before=first)
+                assert shown_in_ag_ui(found.messages) == as_in_ag_ui(shown_run(runs[-1])), name
+                costs = [one.message.usage for one in runs[-1].steps[1:] if one.message.usage is not None]
+                assert len(found.end.get("usage", [])) == len(costs), "the first run told what its step cost"
 
     def test_ai_5_is_told_of_a_plain_call(self) -> None:
         runs = [*RUNS["waits for a person"], *CONTINUED["refused"]]
@@ -409,20 +426,30 @@ class TestClients:
         for at in range(0, len(runs), 100):
             self.check_vercel(runs[at : at + 100], PROTOCOLS["vercel"].make, "ai6", "ai7")
 
-    def test_vercel_goes_on_after_a_decision(self) -> None:
+    def check_vercel_continued(self, continued: list[tuple[str, list[Run[Any]]]]) -> None:
         given = [
             {
-                "stream": encode(VercelEncoder(message_id="m"), RUNS["waits for a person"]).decode(),
-                "then": encode(VercelEncoder(message_id="m", continues=WAITING), runs).decode(),
-                "decisions": {WAITING.waiting[0].call.id: name != "refused"},
+                "stream": encode(VercelEncoder(message_id="m"), runs_before(name)).decode(),
+                "then": encode(VercelEncoder(message_id="m", continues=runs_before(name)[-1]), runs).decode(),
+                "decisions": {one.call.id: "refused" not in name for one in runs_before(name)[-1].waiting},
             }
-            for name, runs in CONTINUED.items()
+            for name, runs in continued
         ]
         for version, found in run("vercel.mjs", given, "ai6", "ai7").items():
-            for runs, client in zip(CONTINUED.values(), found, strict=True):
+            for (name, runs), client in zip(continued, found, strict=True):
                 (message,) = client["messages"]
-                assert shown_in_vercel(message["parts"]) == shown_run(runs[-1]), version
-                assert (client["errors"], client["asked"]) == ([], 2)
+                shown = trimmed(shown_in_vercel(message["parts"]))
+                assert as_waiting(shown) == trimmed(shown_run(runs[-1])), (version, name)
+                assert client["asked"] == 2
+                if runs[-1].outcome in {RunOutcome.COMPLETE, RunOutcome.LIMIT, RunOutcome.WAITING}:
+                    assert client["errors"] == []
+
+    def test_vercel_goes_on_after_a_decision(self) -> None:
+        self.check_vercel_continued(list(CONTINUED.items()))
+
+    @pytest.mark.long
+    def test_vercel_goes_on_after_a_decision_at_every_cut(self) -> None:
+        self.check_vercel_continued(list(broken_continuations()))
 
     def test_signatures_come_back(self) -> None:
         """`from_vercel` and `from_ag_ui` read them there."""
@@ -453,16 +480,27 @@ class TestClients:
         runs = list(EVERY_RUN.values())
         self.check_ag_ui([encode(PROTOCOLS["ag-ui"].make(), each) for each in runs], [each[-1] for each in runs])
 
+    def check_ag_ui_continued(self, continued: list[tuple[str, list[Run[Any]]]]) -> None:
+        first = {name: encode(AgUiEncoder(thread_id="t", run_id="r"), runs_before(name)) for name, _ in continued}
+        second = [
+            encode(AgUiEncoder(thread_id="t", run_id="r2", continues=runs_before(name)[-1]), runs)
+            for name, runs in continued
+        ]
+        given = [
+            {"text": first[name].decode(), "then": sent.decode(), "approved": "refused" not in name}
+            for (name, _), sent in zip(continued, second, strict=True)
+        ]
+        for (name, runs), sent, found in zip(continued, second, run("ag_ui.mjs", given), strict=True):
+            assert (found["error"], found["warnings"]) == (None, []), name
+            assert shown_in_ag_ui(found["messages"]) == as_in_ag_ui(shown_run(runs[-1])), name
+            assert found["messages"] == check_ag_ui(sent, before=check_ag_ui(first[name])).messages
+
     def test_ag_ui_goes_on_after_a_decision(self) -> None:
-        first = encode(AgUiEncoder(thread_id="t", run_id="r"), RUNS["waits for a person"])
-        for name, runs in CONTINUED.items():
-            second = encode(AgUiEncoder(thread_id="t", run_id="r2", continues=WAITING), runs)
-            (found,) = run(
-                "ag_ui.mjs", [{"text": first.decode(), "then": second.decode(), "approved": name != "refused"}]
-            )
-            assert (found["error"], found["warnings"]) == (None, [])
-            assert shown_in_ag_ui(found["messages"]) == as_in_ag_ui(shown_run(runs[-1]))
-            assert found["messages"] == check_ag_ui(second, before=check_ag_ui(first)).messages
+        self.check_ag_ui_continued(list(CONTINUED.items()))
+
+    @pytest.mark.long
+    def test_ag_ui_goes_on_after_a_decision_at_every_cut(self) -> None:
+        self.check_ag_ui_continued(list(broken_continuations()))
 
     def check_transport(self, runs: list[list[Run[Any]]]) -> None:
         make = PROTOCOLS["assistant transport"].make

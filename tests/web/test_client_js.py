@@ -20,7 +20,7 @@ from jsontide.runs import Run
 from jsontide.tree import ParserState, node_at
 from tests import strategies
 from tests.cuts import states_along
-from tests.frontends.runs import BREAKS, CONTINUED, PLAYED, RUNS, broken_runs
+from tests.frontends.runs import BREAKS, CONTINUED, FOLLOWING, PLAYED, RUNS, broken_runs
 from tests.messages.telling import delta, end, entry
 from tests.oracles import Path
 from tests.provider_streams import events, every_complete_stream
@@ -170,10 +170,11 @@ def test_runs_are_those_of_python(ask: Ask, name: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("name", [*PLAYED, *FOLLOWING])
 def test_runs_that_break_anywhere_are_those_of_python(ask: Ask, name: str) -> None:
-    for at, way in product(range(len(PLAYED[name])), BREAKS):
-        runs = broken_runs(PLAYED[name], at, way)
+    states = (PLAYED | FOLLOWING)[name]
+    for at, way in product(range(len(states)), BREAKS):
+        runs = broken_runs(states, at, way)
         assert runs is None or ask("states", describe_messages(runs, Random(at))) == [], (at, way)
 
 
