@@ -1,6 +1,7 @@
 import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 
 import jsontide
 from tests.packages import PUBLIC
@@ -8,14 +9,25 @@ from tests.packages import PUBLIC
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def test_the_command_line_reference_says_what_the_program_says() -> None:
-    spec = importlib.util.spec_from_file_location("gen_cli", DOCS / "gen_cli.py")
+def load(name: str) -> Any:
+    """A script that writes a part of the documentation."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
-    gen_cli = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(gen_cli)
-    assert (DOCS / "reference/cli.md").read_text(encoding="utf-8") == gen_cli.reference(), (
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def test_the_command_line_reference_says_what_the_program_says() -> None:
+    assert (DOCS / "reference/cli.md").read_text(encoding="utf-8") == load("gen_cli").reference(), (
         "docs/reference/cli.md is stale; `make docs` rewrites it"
+    )
+
+
+def test_the_recorded_run_is_the_one_that_its_script_writes() -> None:
+    assert (DOCS.parent / "examples/run.ndjson").read_bytes() == load("gen_run").play(), (
+        "examples/run.ndjson is stale; `python docs/gen_run.py` rewrites it"
     )
 
 

@@ -1,6 +1,7 @@
 """When what came: lanes by path, silences and rates, against times that were written down by hand."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jsontide.recordings import Lane, Piece, Recording, Timeline, follow, measure
+from tests.providers.test_one_message import told
 from tests.recordings.test_moments import CHAT, MESSAGES
+from tests.recordings.test_runs import AGENT
+
+RUN = Path(__file__).parents[2] / "examples/run.ndjson"
 
 TRIP = Recording(
     (
@@ -148,3 +153,52 @@ def test_lanes_are_those_of_what_the_stream_turned_out_to_be() -> None:
 def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="max_lanes must be at least 1"):
         Timeline(max_lanes=0)
+
+
+class TestARun:
+    def test_has_a_lane_for_each_message_and_each_call(self) -> None:
+        found = measure(Recording.load(RUN))
+        shown = {lane.path: (lane.name, lane.opened, lane.done) for lane in found.content_lanes}
+        assert list(shown) == [
+            "steps[0].message",
+            *[f"steps[0].results[{at}]" for at in range(3)],
+            "steps[1].message",
+            *[f"steps[1].results[{at}]" for at in range(2)],
+            "steps[2].message",
+        ]
+        times = {str(name): (opened, done) for name, opened, done in shown.values() if name != "message"}
+        # By hand, from docs/gen_run.py: what each tool takes after the end of its message.
+        took = {name: round(done - opened, 2) for name, (opened, done) in times.items() if done is not None}
+        assert took == {
+            "get_weather": 0.43,
+            "find_train": 0.71,
+            "find_rooms": 1.18,
+            "book_room": 2.85,
+            "find_route": 0.4,
+        }
+        opened, done = shown["steps[1].message"][1:]
+        assert done is not None
+        assert round(opened, 2) == round(times["find_rooms"][1] or 0, 2)  # it begins with its request
+        assert (found.output_tokens, found.model) == (180, "claude-sonnet-4-5")
+
+    def test_that_began_as_a_message_keeps_its_times(self) -> None:
+        one, two = told("anthropic", "one"), told("anthropic", "two")
+        pieces = [Piece(float(at), event) for at, event in enumerate([*one, *two])]
+        found = measure(Recording(tuple(pieces), end="over"))
+        alone = {lane.path: lane for lane in measure(Recording(tuple(pieces[: len(one)]), end="over")).lanes}
+        lanes = {lane.path.removeprefix("steps[0].message."): lane for lane in found.lanes}
+        assert (found.kind, lanes["steps[1].message"].opened) == ("run", float(len(one)))
+        assert lanes["steps[0].message"].opened == alone["root"].opened
+        for path in ("parts", "parts[0]", "parts[0].text"):
+            assert (lanes[path].opened, lanes[path].first) == (alone[path].opened, alone[path].first)
+        assert lanes["parts[0].text"].size == alone["parts[0].text"].size
+
+    def test_inside_a_tool_has_lanes_too(self) -> None:
+        names = {lane.path: lane.name for lane in measure(Recording.of_events(AGENT)).content_lanes}
+        assert names["steps[0].results[0]"] == "Task"
+        assert names["steps[0].results[0].run.steps[0].message"] == "message"
+
+    def test_of_many_steps_keeps_a_lane_for_each(self) -> None:
+        steps = [event for at in range(60) for event in told("ollama", f"m{at}")]
+        found = measure(Recording.of_events(steps))
+        assert sum(lane.name == "message" for lane in found.lanes) == 60

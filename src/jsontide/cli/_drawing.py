@@ -1,7 +1,8 @@
 """Moments of a stream in, shown as they come: drawn in place on a terminal, otherwise as a short line for each change.
 
 A message becomes panels: reasoning, text, calls and structured output, side by side where there is room, otherwise one
-above the other, with two lines of status. A value is pretty-printed, with its new parts highlighted.
+above the other, with two lines of status. A value is pretty-printed, with its new parts highlighted. Of a run, the last
+step has panels, with the results of its calls in place of the calls, and each step before it a line.
 Rule: everything is drawn backwards from its end and stops when the screen is full, so the cost depends on the screen,
 not on the document. No row is wider than the terminal and no drawing higher; open panels get the rows that others can
 spare. Nothing is shown twice: neither a value that was written before, nor more drawings than an eye can see.
@@ -12,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -33,6 +34,7 @@ from jsontide.cli._output import (
 from jsontide.frontends import AppendText, Change, SetValue, open_path, read_changes, write_json
 from jsontide.frontends.changes import walk
 from jsontide.messages import (
+    CompleteCall,
     File,
     Message,
     Other,
@@ -43,6 +45,7 @@ from jsontide.messages import (
     Refusal,
     Source,
     TextPart,
+    ToolResult,
     Usage,
 )
 from jsontide.messages.calls import BaseCall
@@ -51,6 +54,8 @@ from jsontide.messages.message import FinalAnswer
 from jsontide.messages.options import RESERVED
 from jsontide.messages.parts import GrowingPart
 from jsontide.recordings import Moment
+from jsontide.runs import PendingResult, Result, Run, Step
+from jsontide.runs.json_form import plain_value
 from jsontide.tree import Mode, Path
 
 
@@ -320,10 +325,12 @@ class MessagePanels:
     def __init__(self) -> None:
         self._answers: dict[int, AnswerText] = {}
 
-    def arrange(self, message: Message, fresh: NewParts) -> list[Panel]:
-        """Return the panels in the order in which their parts began."""
+    def arrange(self, message: Message, fresh: NewParts, *, has_calls: bool = True) -> list[Panel]:
+        """Return the panels in the order in which their parts began; without the calls if their results are shown."""
         panels: dict[str, Panel] = {}
         for at, part in enumerate(message.parts):
+            if not has_calls and isinstance(part, CompleteCall | PartialCall):
+                continue
             panel = self._panel_of(message, at, part, fresh.inside("parts", at))
             if panel is not None:
                 known = panels.get(panel.title)
@@ -344,6 +351,93 @@ class MessagePanels:
         if isinstance(part, GrowingPart):
             return _text_panel(part, fresh.inside("text"))
         return Panel("more", "prose", Prose(_describe(part), 0, is_open=False), part.is_open)
+
+
+_WORDS = {"yes": "failed", "no": "not run", "refused": "refused", "unknown": "unknown whether it ran"}
+"""What is said of a result that is an error, by whether its tool ran."""
+_NESTED = 20
+"""Steps of a run inside a tool that are shown."""
+
+
+class RunPanels:
+    """The rows of a run, drawn again and again while it grows."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, MessagePanels] = {}
+
+    def draw(self, console: Console, run: Run[Any], fresh: NewParts, room: Room) -> list[Text]:
+        """Return a row for each step but the last, as many as a quarter of the room has, and the panels of the last."""
+        rows = [describe_step(step, number) for number, step in enumerate(run.earlier, 1)]
+        most = room.height // 4
+        if len(rows) > most:
+            rows = [_DOTS, *rows[len(rows) - most + 1 :]] if most else []
+        for row in rows:
+            row.truncate(room.width, overflow="ellipsis")
+        panels = self.arrange(run, len(run.earlier), fresh)
+        return rows + lay_out(console, panels, Room(room.width, max(room.height - len(rows), 1)))
+
+    def arrange(self, run: Run[Any], at: int, fresh: NewParts, *, has_calls: bool = False) -> list[Panel]:
+        """Return the panels of a step: those of its message, and the results of its calls."""
+        if at >= len(run.steps):
+            return []
+        step, inside = run.steps[at], fresh.inside("steps", at)
+        shown = self._messages.setdefault(at, MessagePanels())
+        panels = shown.arrange(step.message, inside.inside("message"), has_calls=has_calls or not step.results)
+        return panels + [_result_panel(one, inside.inside("results", n)) for n, one in enumerate(step.results)]
+
+
+def _result_panel(result: Result, fresh: NewParts) -> Panel:
+    call = result.call
+    arguments = escape_unsafe(shorten_text(call.arguments, _LONGEST_ARGUMENTS))
+    title = f"{escape_unsafe(call.name or '…')} · {_status_of(result)} · {arguments}"
+    is_open = isinstance(result, PendingResult)
+    is_bad = isinstance(result, ToolResult) and result.error is not None
+    return Panel(title, "data", _result_body(result, fresh), is_open, is_bad)
+
+
+def _status_of(result: Result) -> str:
+    if isinstance(result, ToolResult):
+        return "done" if result.error is None else _WORDS[result.ran]
+    return "waits for a person" if result.status == "waiting" else result.status
+
+
+def _result_body(result: Result, fresh: NewParts) -> Body:
+    """Return what a call gave: its output or error, the run that it is, or the value that it yielded last."""
+    is_open = isinstance(result, PendingResult)
+    name = "progress" if is_open else "output"
+    value = result.progress if isinstance(result, PendingResult) else result.output
+    nested = value if isinstance(value, Run) else getattr(result, "nested", None)
+    if isinstance(nested, Run):
+        lines = [describe_step(step, number).plain for number, step in enumerate(nested.steps, 1)]
+        return Prose("\n".join([*lines[-_NESTED:], nested.content]), 0, is_open=not nested.is_over)
+    if isinstance(result, ToolResult) and result.error is not None:
+        name, value = "error", result.error
+    elif isinstance(result, PendingResult) and value is MISSING:
+        value = result.reason or ""
+    new = fresh.inside(name)
+    if isinstance(value, str):
+        return Prose(value, new.count(value), is_open=False)
+    return ValueBody(cast("JsonValue", plain_value(value)), None, new)
+
+
+def describe_step(step: Step, number: int) -> Text:
+    """Return a step in one line: its number, how each call ended, and the beginning of its text."""
+    said: list[str | tuple[str, str]] = [(f" {number}", "bold")]
+    for one in step.results:
+        panel = Panel("", "data", Prose("", 0, is_open=False), isinstance(one, PendingResult), _has_failed(one))
+        mark, style = _mark_of(panel)
+        said.append((f"  {escape_unsafe(one.call.name or '…')} {mark}", style))
+    said.append(f"  {escape_unsafe(shorten_text(' '.join(step.message.content.split()), _LONGEST_SAID))}")
+    return Text.assemble(*said)
+
+
+def _has_failed(result: Result) -> bool:
+    return isinstance(result, ToolResult) and result.error is not None
+
+
+def shorten_text(text: str, longest: int) -> str:
+    """Return the beginning of a text, with dots if that is not all of it."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def _text_panel(part: GrowingPart, fresh: NewParts) -> Panel:
@@ -537,6 +631,7 @@ class LiveView:
     fresh: NewParts = field(default_factory=NewParts)
     panels: MessagePanels = field(default_factory=MessagePanels)
     total: int | None = None
+    steps: RunPanels = field(default_factory=RunPanels)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -550,6 +645,8 @@ class LiveView:
 
     def _draw(self, console: Console, room: Room) -> list[Text]:
         moment = self.moment
+        if moment.run is not None:
+            return self.steps.draw(console, moment.run, self.fresh, room)
         if moment.message is not None:
             return lay_out(console, self.panels.arrange(moment.message, self.fresh), room)
         value = moment.value
@@ -574,8 +671,10 @@ def growing_path(moment: Moment) -> Path | None:
 def describe_state(moment: Moment) -> Text:
     """Return the status of a stream, or how it ended."""
     message, outcome = moment.message, moment.outcome
-    if outcome is not Outcome.STREAMING:
+    if outcome.value != Outcome.STREAMING.value:
         return _describe_end(moment)
+    if moment.run is not None:
+        return _describe_run(moment.run)
     if message is not None:
         return Text.assemble(("streaming", "bold yellow"), *_describe_source(message))
     if moment.kind == "json" and moment.state is not None:
@@ -583,12 +682,26 @@ def describe_state(moment: Moment) -> Text:
     return Text.assemble(("streaming", "bold yellow"), f"  {moment.kind}")
 
 
+def _describe_run(run: Run[Any]) -> Text:
+    """Return the status of a run: which step it is, what its calls do, and who is asked."""
+    said: list[str] = []
+    for status in ("waiting", "running"):
+        found = [one for one in run.results if isinstance(one, PendingResult) and one.status == status]
+        if found:
+            said.append(f"  {status}: {', '.join(escape_unsafe(one.call.name or '…') for one in found)}")
+    said += [] if run.message is None else _describe_source(run.message)
+    return Text.assemble(("streaming", "bold yellow"), f"  step {len(run.steps)}", *said)
+
+
 def _describe_end(moment: Moment) -> Text:
     message, outcome = moment.message, moment.outcome
-    style = "bold green" if outcome is Outcome.COMPLETE else "bold red"
+    style = "bold green" if moment.is_complete else "bold red"
     said = [] if message is None else _describe_source(message)
     if message is not None and message.finish_reason:
         said.insert(0, f"  {escape_unsafe(message.finish_reason)}")
+    if moment.run is not None:
+        steps = len(moment.run.steps)
+        said.insert(0, f"  {steps} step{'s' * (steps != 1)}")
     error = moment.error
     if error is not None:
         said.append(f"  {escape_unsafe(error if isinstance(error, str) else error.message)}")
@@ -609,9 +722,9 @@ def _describe_place(state: ParserState) -> Text:
 def describe_counts(moment: Moment, total: int | None = None) -> Text:
     """Return how much was received, its share of the total if that is known, and the tokens."""
     words = [f"{moment.at:.1f} s", count_pieces(moment.number), f"{moment.index:,} bytes"]
-    message = moment.message
-    if message is not None and message.usage is not None:
-        words.insert(0, describe_usage(message.usage))
+    told = moment.message if moment.run is None else moment.run
+    if told is not None and told.usage is not None:
+        words.insert(0, describe_usage(told.usage))
     counts = Text(" · ".join(words))
     if not total:
         return counts
@@ -631,6 +744,8 @@ def describe_usage(usage: Usage) -> str:
     return f"tokens: {', '.join(said)}" if said else "tokens: not said"
 
 
+_LONGEST_ARGUMENTS = 60
+_LONGEST_SAID = 60
 _FRAME = 1 / 30
 _LONGEST_LINE = 120  # characters of a value or text in a line
 
@@ -681,6 +796,7 @@ class Drawings(Show):
         self._prints_whole = prints_whole
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._panels = MessagePanels()
+        self._steps = RunPanels()
         self._fresh = NewParts()
         self._moment: Moment | None = None
         self._is_drawn = True
@@ -700,7 +816,7 @@ class Drawings(Show):
         if self._is_drawn or self._moment is None:
             return
         self._live.start()
-        self._live.update(LiveView(self._moment, self._fresh, self._panels, self._total), refresh=True)
+        self._live.update(LiveView(self._moment, self._fresh, self._panels, self._total, self._steps), refresh=True)
         self._fresh = NewParts()
         self._is_drawn = True
         self._drawn_at = time.monotonic()
@@ -720,10 +836,20 @@ class Drawings(Show):
 
 def _write_whole(moment: Moment) -> Iterator[tuple[Body, Text]]:
     value = moment.value
+    for run in moment.runs:
+        for at in range(len(run.steps)):
+            yield Prose("", 0, is_open=False), Text(f"══ step {at + 1}", "bold")
+            yield from _write_panels(RunPanels().arrange(run, at, NOTHING_NEW, has_calls=True))
+    if moment.runs:
+        return
     if moment.message is not None:
-        for panel in MessagePanels().arrange(moment.message, NOTHING_NEW):
-            yield panel.body, Text.assemble((f"── {panel.title}\n", "bold"), panel.body.write())
+        yield from _write_panels(MessagePanels().arrange(moment.message, NOTHING_NEW))
     elif not isinstance(value, Missing):
         is_prose = isinstance(value, str) and moment.kind == "text"
         body = Prose(str(value), 0, is_open=False) if is_prose else ValueBody(value, None)
         yield body, Text(body.write())
+
+
+def _write_panels(panels: Iterable[Panel]) -> Iterator[tuple[Body, Text]]:
+    for panel in panels:
+        yield panel.body, Text.assemble((f"── {panel.title}\n", "bold"), panel.body.write())

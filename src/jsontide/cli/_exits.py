@@ -96,13 +96,17 @@ def report_end(moment: Moment, recent: RecentText | None = None) -> None:
     outcome, error = moment.outcome, moment.error
     if moment.end == "stopped":
         raise typer.Exit(INTERRUPTED)
-    if outcome is Outcome.COMPLETE:
+    if outcome is Outcome.COMPLETE or (moment.run is not None and moment.is_complete):
         return
     if isinstance(error, ParserError) and moment.kind == "json" and recent is not None:
         raise report_error(error, recent)
-    if moment.message is not None:
+    if moment.run is not None:
+        waiting = ", ".join(str(one.call.name) for one in moment.run.waiting)
+        errors = [moment.error] if isinstance(moment.error, str) else []
+        errors += [f"a person must decide about {waiting}"] if waiting else []
+    elif moment.message is not None:
         errors = list(dict.fromkeys(each.message for each in moment.message.errors))
     else:
         errors = [] if error is None else [error.message if isinstance(error, ParserError) else error]
     lines = [f"{outcome.value}: {escape_unsafe(each)}" for each in errors] or [outcome.value]
-    raise report("\njsontide: ".join(lines), CUT_OFF if outcome is Outcome.TRUNCATED else BAD)
+    raise report("\njsontide: ".join(lines), CUT_OFF if outcome.value == Outcome.TRUNCATED.value else BAD)

@@ -75,6 +75,10 @@ class Moment:
         """What changed in `value` since the moment before; made anew each time it is asked for."""
         return tuple(self._stage.changes_since(self._before))
 
+    def changes_since(self, earlier: Moment) -> tuple[Change, ...]:
+        """Return what changed in `value` since an earlier moment of the same stream."""
+        return tuple(self._stage.changes_since(earlier._stage))
+
     @property
     def state(self) -> ParserState | None:
         """The state of the parser: of the document, or of the last one of several."""
@@ -94,6 +98,11 @@ class Moment:
     def runs(self) -> tuple[Run[Any], ...]:
         """All runs of the stream."""
         return self._stage.runs
+
+    @property
+    def waited(self) -> float:
+        """How many seconds the provider took to begin the message of a run that begins here; 0 for any other moment."""
+        return self._stage.waited
 
     @property
     def resolution(self) -> Resolution[object] | None:

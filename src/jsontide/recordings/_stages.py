@@ -46,7 +46,7 @@ from jsontide.frontends import (
 from jsontide.frontends.changes import move_changes
 from jsontide.frontends.message_value import message_value
 from jsontide.mend import start_mend
-from jsontide.messages import MessageConfig, Outcome, stop_message
+from jsontide.messages import ErrorDetail, MessageConfig, Outcome, stop_message
 from jsontide.messages.calls import BaseCall, Part
 from jsontide.messages.document import Document
 from jsontide.messages.message import Message as NativeMessage
@@ -91,6 +91,7 @@ class StreamStage:
 
     kind: ClassVar[Kind] = "unknown"
     end: End | None = None
+    waited: float = 0.0
 
     def feed(self, data: bytes) -> StreamStage:
         """Return the stage after more bytes."""
@@ -333,11 +334,11 @@ class RunStage(StreamStage):
         known = before.runs
         if not self.runs or not all(map(_goes_on, known, self.runs)):
             return compare_values(before.value if known else MISSING, self.value, is_complete=self.end is not None)
-        changes = run_changes(known[0] if known else None, self.runs[0])
+        changes = _changes_of(known[0] if known else None, self.runs[0])
         others: list[Change] = [] if len(self.runs) == 1 or len(known) > 1 else [SetValue((_OTHERS,), [], ())]
         for at, run in enumerate(self.runs[1:], 1):
             before_it = known[at] if at < len(known) else None
-            others += move_changes(run_changes(before_it, run), (_OTHERS, at - 1))
+            others += move_changes(_changes_of(before_it, run), (_OTHERS, at - 1))
         place = 0 if known else 1  # inside the first run, which ends last
         return [*changes[:place], *others, *changes[place:]]
 
@@ -349,7 +350,7 @@ class RunStage(StreamStage):
         return self.shown
 
     def _show(self, run: Run[Any]) -> dict[str, JsonValue]:
-        value = cast("dict[str, Any]", run_value(run))
+        value = cast("dict[str, Any]", run_value(run, describe_error=_tell_error))
         for at, step in enumerate(run.earlier):
             _, value["steps"][at] = self.shared.setdefault(id(step), (step, value["steps"][at]))
         return value
@@ -380,6 +381,15 @@ class RunStage(StreamStage):
 
 
 _OTHERS: Final = "others"
+
+
+def _tell_error(error: ErrorDetail | Exception) -> str:
+    """Return an error in its own words: who looks at a recording may read what a browser may not."""
+    return error.message if isinstance(error, ErrorDetail) else str(error)
+
+
+def _changes_of(before: Run[Any] | None, after: Run[Any]) -> list[Change]:
+    return run_changes(before, after, describe_error=_tell_error)
 
 
 def _goes_on(before: Run[Any], after: Run[Any]) -> bool:

@@ -75,12 +75,13 @@ def check_answer(stream: Events, schema: object) -> Checked:
         problem = CheckProblem((), "no message", "there is no message of a model in it", None)
         return Checked("", [problem], is_cut_off=False)
     problems = list(dict.fromkeys(map(_in_message, message.errors)))
-    if not problems and moment.outcome is not Outcome.COMPLETE:
-        outcome = moment.outcome.value
-        problems.append(CheckProblem((), outcome, f"the message is {outcome}", None))
+    outcome = moment.outcome.value
+    if not problems and outcome != Outcome.COMPLETE.value:
+        what = "message" if moment.run is None else "run"
+        problems.append(CheckProblem((), outcome, f"the {what} is {outcome}", None))
     if not problems and message.answer is MISSING:
         problems.append(CheckProblem((), "no answer", "the message has no answer", None))
-    return Checked(message.content, problems, is_cut_off=moment.outcome is Outcome.TRUNCATED)
+    return Checked(message.content, problems, is_cut_off=outcome == Outcome.TRUNCATED.value)
 
 
 def _in_message(error: ErrorDetail) -> CheckProblem:

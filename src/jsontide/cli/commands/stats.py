@@ -83,7 +83,7 @@ def _draw_lane(lane: Lane, y: int, scale: float, end: float, is_around: bool) ->
     start = _MARGIN + _LABELS
     done = end if lane.done is None else lane.done
     kind = "open" if lane.done is None else "around" if is_around else "value"
-    label = escape_unsafe(lane.path)
+    label = escape_unsafe(label_of(lane))
     yield f"<g><title>{escape(f'{label}: {_times(lane)}')}</title>"
     yield _text(_MARGIN, y + _BAR - 2, shorten(label, _LONGEST_LABEL), "")
     width = max((done - lane.opened) * scale, 2)
@@ -99,6 +99,11 @@ def _times(lane: Lane) -> str:
     first = "nothing visible" if lane.first is None else f"visible at {lane.first:.3f} s"
     done = "never done" if lane.done is None else f"done at {lane.done:.3f} s"
     return f"{first}, {done}, longest silence {lane.silence:.3f} s"
+
+
+def label_of(lane: Lane) -> str:
+    """Return the path of a lane, with the name of the tool that was called."""
+    return lane.path if lane.name in {None, "message"} else f"{lane.path} {lane.name}"
 
 
 def shorten(path: str, longest: int) -> str:
@@ -163,7 +168,7 @@ def stats(
 
     Shows the time to the first value and to the end, the longest silence, tokens in a second, and
     for each path when it was first visible, when it was done, its longest silence, how often it
-    changed, and its share of all characters.
+    changed, and its share of all characters; of a run, for each message and each call.
     Items after the first few of an array share a row.
 
     Exit codes: 0 all were measured; 1 one is not a valid recording, and standard error says in
@@ -194,7 +199,7 @@ def _print(name: str, statistics: Statistics, lanes: Sequence[Lane]) -> None:
         lines = wrap(escape_unsafe(said), max(console.width - _INDENT, 1), break_long_words=False) or [""]
         for at, line in enumerate(lines):
             console.print(Text(f"  {'' if at else title:<16} {line}"), overflow="ellipsis", no_wrap=True)
-    rows = [(lane.path, *_figures(lane, statistics)) for lane in lanes]
+    rows = [(label_of(lane), *_figures(lane, statistics)) for lane in lanes]
     columns = len(_COLUMNS) if console.width >= _WIDE else _NARROW
     widths = [max(map(len, column)) for column in zip(_COLUMNS, *(row[1:] for row in rows), strict=True)][:columns]
     room = console.width - sum(widths) - 2 * (columns + 1)

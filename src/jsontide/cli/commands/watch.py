@@ -37,7 +37,7 @@ def watch(  # noqa: PLR0913 - options, all by name
     ] = None,
     schema: Annotated[str | None, SCHEMA] = None,
     as_kind: Annotated[
-        Literal["json", "message", "documents", "text"] | None,
+        Literal["json", "message", "run", "documents", "text"] | None,
         typer.Option("--as", show_default=False, help="The kind of stream. Default: it is detected."),
     ] = None,
     mend: Annotated[bool, typer.Option("--mend", help="Mend bad JSON, as `jsontide mend` does.")] = False,
@@ -62,12 +62,13 @@ def watch(  # noqa: PLR0913 - options, all by name
     jsontide watch turn.ndjson --speed 2
 
     Reads what `curl -N` of a model gives, of any provider: server-sent events, JSON lines, or JSON;
-    and recordings, as `jsontide record` makes them.
+    and recordings, as `jsontide record` makes them, or `RunRecorder` of a whole run of an agent.
     Standard input is read as it arrives, recordings are played in the time that they took, and
     other files in small pieces, as a model would send them.
 
     On a terminal, draws text, reasoning, calls and structured output side by side as they grow,
     with a mark where they do and new text highlighted; at the end it prints all of them.
+    Of a run, draws the last step with the results of its calls, and a line for each step before it.
     Otherwise, writes a short line for each change: the path, and what was added.
 
     Exit codes: 0 all of it is there and valid; 1 it is not valid, or was refused or failed, and
