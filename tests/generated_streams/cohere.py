@@ -24,7 +24,6 @@ REASONS = {
     "ERROR_TOXIC": "content_filter",
     "hm": "hm",
 }
-FAILURES = ("ERROR", "TIMEOUT", "USER_CANCEL")
 BEGUN: Event = {
     "type": "message-start",
     "id": "m-1",

@@ -152,6 +152,12 @@ CITATION: Event = {"startIndex": 0, "endIndex": 4, "uri": "https://kyoto.example
 CODE: Event = {"language": "PYTHON", "code": "print(6)"}
 PRINTED: Event = {"outcome": "OUTCOME_OK", "output": "6\n"}
 CHOSEN: list[Event] = [{"token": "Hi", "tokenId": 1, "logProbability": -0.25}, {"token": "!", "logProbability": -1.5}]
+READ: Event = {
+    "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "u"}]},
+    "finishMessage": "fine",
+    "tokenCount": 2,
+}
+STAGE: Event = {"modelStatus": {"modelStage": "PREVIEW"}}
 RATINGS: list[Event] = [{"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}]
 
 
@@ -182,19 +188,23 @@ def ordinary() -> list[Stream]:
                 *said(THOUGHT, thought=True),
                 *said(SPOKEN),
                 response(*map(function_call, calls[:2])),
+                response({"text": "And"}),
                 last(function_call(calls[2])),
             ],
-            *(Thought(THOUGHT), Text(SPOKEN), *calls),
+            *(Thought(THOUGHT), Text(SPOKEN), *calls[:2], Text("And"), calls[2]),
         ),
         make(
             "signatures",
             [
                 response({"text": "Hm.", "thought": True, **signed}),
                 *said("Open."),
+                response({"text": "Now.", **signed}),
+                *said("Till 18:00."),
                 response({"text": "", **signed}),
                 last(),
             ],
-            *(Thought("Hm.", SIGNATURE), Text("Open."), Text("", extra=signed)),
+            *(Thought("Hm.", SIGNATURE), Text("Open."), Text("Now.", extra=signed), Text("Till 18:00.")),
+            Text("", extra=signed),
         ),
         make(
             "streamed arguments",
@@ -228,10 +238,18 @@ def ordinary() -> list[Stream]:
                     logprobsResult={"chosenCandidates": CHOSEN[1:]},
                     avgLogprobs=-0.875,
                     safetyRatings=RATINGS,
-                ),
+                    **READ,
+                )
+                | STAGE,
             ],
             Text("Hi!"),
-            metadata={"logprobsResult": {"chosenCandidates": CHOSEN}, "avgLogprobs": -0.875, "safetyRatings": RATINGS},
+            metadata={
+                "logprobsResult": {"chosenCandidates": CHOSEN},
+                "avgLogprobs": -0.875,
+                "safetyRatings": RATINGS,
+                **READ,
+                **STAGE,
+            },
         ),
     ]
 

@@ -96,10 +96,17 @@ def grow(step: Event) -> Iterator[Event]:
         yield delta(**{name: value for name, value in step.items() if name not in {"id", "name", "server_name"}})
     elif kind.endswith("_result"):
         yield start({"type": kind, "call_id": step["call_id"]})
-        yield delta(**step)
+        first, *more = results(step["result"])
+        yield delta(**{**step, "result": first})
+        yield from (delta(kind, result=one) for one in more)
     else:
         yield start(step)
     yield {"event_type": "step.stop"}
+
+
+def results(whole: Any) -> list[Any]:
+    """What the deltas of a result have of it: a list comes item by item."""
+    return [[one] for one in whole] if isinstance(whole, list) else [whole]
 
 
 def start(step: Event) -> Event:
@@ -157,7 +164,7 @@ FILM: Event = {"type": "video", "mime_type": "video/mp4", "uri": "gs://film", "r
 def streams() -> list[Stream]:
     calls = (SEARCH, WEATHER, NOW)
     search = {"type": "google_search_call", "id": "g1", "arguments": {"queries": ["hours"]}, "signature": "Zg=="}
-    suggested = [{"search_suggestions": "<div>"}]
+    suggested = [{"search_suggestions": "<div>"}, {"search_suggestions": "<p>"}]
     found = {
         "type": "google_search_result",
         "call_id": "g1",

@@ -234,11 +234,11 @@ def openai() -> list[Stream]:
                     chunk({**choice(content=one["token"]), "logprobs": {"content": [one], "refusal": None}})
                     for one in LOGPROBS
                 ),
-                STOP,
+                chunk({**choice("stop"), "logprobs": {"content": None, "refusal": LOGPROBS}}),
             ],
             Text("Hi!"),
             goes_back=True,
-            metadata={"logprobs": {"content": LOGPROBS}},
+            metadata={"logprobs": {"content": LOGPROBS, "refusal": LOGPROBS}},
         ),
         make(
             "two choices",
@@ -360,6 +360,8 @@ def compatible() -> list[Stream]:
                 details({"type": "reasoning.sketch", "index": 3, "lines": 2}),
                 *said("Open."),
                 chunk(choice(images=[{"type": "image_url", "index": 0, "image_url": {"url": url, "detail": "low"}}])),
+                chunk(choice(images=[{"type": "image_url", "image_url": "https://kyoto.example/b.png"}])),
+                chunk(choice(images=[{"type": "sketch", "lines": 2}])),
                 chunk({**choice("stop"), "native_finish_reason": "end_turn"}, provider="Anthropic"),
             ],
             Thought("First, look.", SIGNATURE, extra={"type": "reasoning.text", **without(signed, "type")}),
@@ -367,6 +369,7 @@ def compatible() -> list[Stream]:
             Thought(encrypted="Z0FBQUE=", item_id="rs_2", extra={"type": "reasoning.encrypted", "index": 2}),
             Other("reasoning.sketch", {"type": "reasoning.sketch", "index": 3, "lines": 2}),
             *(Text("Open."), File("image/png", IMAGE, extra={"index": 0, "detail": "low"})),
+            *(File(url="https://kyoto.example/b.png"), Other("sketch", {"type": "sketch", "lines": 2})),
             metadata={"native_finish_reason": "end_turn", "provider": "Anthropic"},
         ),
         make(
@@ -433,13 +436,14 @@ def compatible() -> list[Stream]:
             [
                 chunk(choice(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "Hm, "}]}])),
                 chunk(choice(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "so."}, REFERENCE]}])),
+                chunk(choice(content=[{"type": "thinking", "thinking": [], "closed": True, "signature": SIGNATURE}])),
                 chunk(choice(content=[{"type": "text", "text": "Open"}, REFERENCE, {"type": "text", "text": " now"}])),
                 chunk(choice(content=[{"type": "image_url", "image_url": "https://kyoto.example/a.png"}])),
                 chunk(choice(content=[{"type": "document_url", "document_url": "https://kyoto.example/a.pdf"}])),
                 chunk({**choice(), "delta": {"index": 0, "content": "."}}, p="padding"),
                 chunk(choice("stop", content="")),
             ],
-            Thought("Hm, so.", extra={"type": "thinking", "thinking": [REFERENCE]}),
+            Thought("Hm, so.", SIGNATURE, extra={"type": "thinking", "thinking": [REFERENCE], "closed": True}),
             Text(
                 "Open now",
                 (Cited(type="reference", raw=REFERENCE, url=REFERENCE["url"], title="Kyoto", start=4, end=4),),

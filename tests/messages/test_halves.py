@@ -177,17 +177,6 @@ def test_a_half_in_arguments_that_are_an_object_is_damage_too(arguments: dict[st
     assert (shown.status, shown.partial) == (Outcome.INVALID, arguments)
 
 
-@pytest.mark.parametrize("escape", [r"\ud83d", r"\ude00", r"\ude00\ud83d", r"\ud83d\ud83d\ude00"])
-def test_an_escape_in_the_json_is_what_json_says(escape: str) -> None:
-    for pieces in ([escape], list(escape)):
-        said = ['{"a": "', *pieces, '"}']
-        expected = json.loads("".join(said))
-        state = finished([*(call(piece, index=0, name="say") for piece in said), end()])
-        assert values(state) == [(None, "say", expected)]
-        config = MessageConfig(response_schema={"type": "object"})
-        assert finished([*map(text, said), end("stop")], config).message.answer == expected
-
-
 def test_a_call_that_was_cut_off_may_have_lost_the_other_half_at_the_end_only() -> None:
     begun = call('{"a": "' + FIRST, index=0, name="say")
     for conclude, outcome in zip(ENDS, (Outcome.TRUNCATED, Outcome.CANCELLED, Outcome.TRUNCATED), strict=True):
@@ -256,12 +245,6 @@ def test_a_half_that_is_lost_in_partial_arguments_is_not_written_as_an_escape(la
     (shown,) = message.tool_calls
     assert (shown.arguments, shown.partial) == (f'{{"it":"{whole}"}}', {"it": whole})
     assert shown.status is (Outcome.COMPLETE if last == SECOND else Outcome.INVALID)
-
-
-def test_halves_side_by_side_in_partial_arguments_of_gemini_never_raise() -> None:
-    part = {"functionCall": {"name": "say", "partialArgs": [{"jsonPath": "$.it", "stringValue": FIRST + SECOND}]}}
-    *_, message = stream_message([{"candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}]}])
-    assert not hasattr(message.tool_calls[0], "arguments_value")
 
 
 def test_the_first_state_is_not_changed() -> None:

@@ -1,6 +1,5 @@
 """Law 9, and what the end of a message means."""
 
-import json
 import pickle
 from collections.abc import Callable
 from types import MappingProxyType
@@ -27,9 +26,7 @@ from jsontide.messages import (
     start_message,
     stop_message,
 )
-from jsontide.providers import feed_sse, feed_stream, finish_stream, start_sse, start_stream
 from tests.messages.telling import call, delta, end, fed, finished, text, values
-from tests.providers.dialects import DIALECTS
 
 WEATHER = call('{"city": "Rome"}', index=0, id="a", name="weather")
 
@@ -413,16 +410,6 @@ class TestErrors:
 
 
 class TestSeed:
-    def test_characters_split_across_chunks(self) -> None:
-        events = DIALECTS["openai_chat"].says(["Zoë 𝄞"])
-        data = b"".join(b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n" for event in events)
-        state, decoder = start_stream(), start_sse()
-        for at in range(len(data)):
-            decoder, found = feed_sse(decoder, data[at : at + 1])
-            for event in found:
-                state = feed_stream(state, json.loads(event.data))
-        assert finish_stream(state).message.content == "Zoë 𝄞"
-
     def test_escapes_split_across_chunks(self) -> None:
         pieces = ['{"a": "x\\', "u00", "e9\\ud834", "\\udd", '1e\\n"', "}"]
         state = finished([*(call(piece, index=0, name="t") for piece in pieces), end()])

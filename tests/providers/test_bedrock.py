@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from jsontide.messages import File, Message, Other, Outcome, ReasoningPart, ServerCall, TextPart, Usage
+from jsontide.messages import File, Message, Other, Outcome, ReasoningPart, TextPart, Usage
 from jsontide.providers.bedrock import BedrockForm
 from tests.providers.block_streams import Event, last, only, runnable, saved
 from tests.providers.client_types import check_bedrock
@@ -64,39 +64,6 @@ class TestBlocks:
 
     def test_reasoning_without_a_signature_is_not_sent_back(self) -> None:
         assert FORM.write_message(last(delta(0, reasoningContent={"text": "Hm."}), end("end_turn"))) == []
-
-    def test_results_go_to_their_calls_and_back_to_their_places(self) -> None:
-        message = last(
-            call(0, toolUseId="s", name="search", type="server_tool_use"),
-            more(0, '{"q": 1}'),
-            stop(0),
-            delta(1, text="Wait."),
-            start(2, toolResult={"toolUseId": "s", "status": "success", "type": "search_result"}),
-            delta(2, toolResult=[{"text": "a"}]),
-            delta(2, toolResult=[{"json": {"b": 1}}]),
-            stop(2),
-            start(3, toolResult={"toolUseId": "z"}),
-            delta(3, toolResult=[{"text": "c"}]),
-            delta(4, text="Found."),
-            end("end_turn"),
-        )
-        search, _, orphan, _ = message.parts
-        assert isinstance(search, ServerCall)
-        assert (search.name, search.arguments, search.status) == ("search", '{"q": 1}', "success")
-        assert search.result == [{"text": "a"}, {"json": {"b": 1}}]
-        assert isinstance(orphan, Other)
-        assert orphan.raw == {"toolResult": {"toolUseId": "z", "content": [{"text": "c"}]}}
-        (sent,) = FORM.write_message(message)
-        used = {"toolUseId": "s", "name": "search", "input": {"q": 1}, "type": "server_tool_use"}
-        result = {"toolUseId": "s", "status": "success", "type": "search_result", "content": search.result}
-        assert sent["content"] == [
-            {"toolUse": used},
-            {"text": "Wait."},
-            {"toolResult": result},
-            orphan.raw,
-            {"text": "Found."},
-        ]
-        check_bedrock([sent])
 
     def test_an_image_in_pieces(self) -> None:
         pieces = [b"\x89PNG", b"more"]

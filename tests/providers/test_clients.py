@@ -132,7 +132,7 @@ def test_the_whole_message_of_ollama_has_no_ids() -> None:
 
 
 NOT_IN_REQUESTS = {
-    "bedrock/a result of an earlier call, an image and a block of another kind",
+    "bedrock/an image and a block of another kind",
     "gemini/files and parts of other kinds",
     "gemini_interactions/a step of another kind",
     "ollama/an image",  # which the client takes as text, and its type does not

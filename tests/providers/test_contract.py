@@ -8,7 +8,7 @@ recordings beside the repository go through the same tests in `make test-long`; 
 import json
 import pickle
 from collections.abc import Callable, Iterable
-from functools import cache, reduce
+from functools import cache
 from itertools import accumulate, pairwise, product
 from random import Random
 from types import ModuleType
@@ -330,44 +330,6 @@ LOST = (INDICES, IDS, (*INDICES, *IDS), (*INDICES, "name"), (*INDICES, *IDS, "na
 
 def read_off(call: Any) -> tuple[object, ...]:
     return call.id, call.name, call.arguments, call.status
-
-
-JUNK: tuple[Any, ...] = (
-    *(None, 5, -1, 10**30, True, 1.5, "", "x", "{", "{}", [], [None], [[]], {}, {"a": 1}, {"type": "x"}),
-    *("function_call", "message", "\ud800", float("nan"), object(), {"text": {}}, {"message": "x"}),
-)
-
-
-def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The ways to all values inside one."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [place for key, child in inside for place in ((*way, key), *places(child, (*way, key)))]
-
-
-def damaged(told: Event, random: Random) -> Event:
-    """An event in which one value is missing, or another."""
-    *way, key = random.choice(places(told))
-    holder: Any = reduce(lambda value, segment: value[segment], way, told)
-    holder[key] = random.choice(JUNK)
-    if random.random() < 0.3:
-        del holder[key]
-    return told
-
-
-@every_stream
-def test_nothing_raises_on_damaged_events_and_all_can_be_saved_and_written(name: str) -> None:
-    for seed in range(4):
-        random = Random(f"{name} {seed}")
-        told = [damaged(each, random) if random.random() < 0.2 else each for each in events(name)]
-        message: Any = stream_message(told).final()
-        assert Message.from_json(message.to_json()).to_json() == message.to_json()
-        assert [part.index for part in message.parts] == list(range(len(message.parts)))
-        to_request(message, message.provider or "openai_chat")
-        for call in message.parts:
-            if isinstance(call, CompleteCall):
-                assert message.finish_reason
-                assert call.name
-                assert json.loads(call.arguments) == call.arguments_value or "NaN" in call.arguments
 
 
 def test_there_are_streams_of_every_provider() -> None:

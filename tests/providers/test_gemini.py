@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, ServerCall, TextPart
+from jsontide.messages import Message, MessageConfig, Outcome, ServerCall, TextPart
 from jsontide.providers import feed_stream, start_stream
 from tests.generated_streams.said import Event
 from tests.providers.block_streams import last
@@ -22,13 +22,6 @@ def ended(*told: Event) -> Message:
 
 
 class TestText:
-    def test_around_a_call_is_two_parts(self) -> None:
-        call = {"functionCall": {"name": "now", "args": {}}}
-        message = ended(response({"text": "a"}), response(call), response({"text": "b"}), response({"text": "c"}))
-        assert [type(part).__name__ for part in message.parts] == ["TextPart", "CompleteCall", "TextPart"]
-        assert [part.index for part in message.parts] == [0, 1, 2]
-        assert message.content == "abc"
-
     def test_that_is_over_is_not_open(self) -> None:
         state = start_stream()
         seen = []
@@ -40,20 +33,6 @@ class TestText:
             state = feed_stream(state, event)
             seen.append([part.is_open for part in state.message.parts])
         assert seen == [[True], [False, True], [False, False, False]]
-
-    def test_with_a_signature_is_never_joined_with_text_that_has_none(self) -> None:
-        message = ended(
-            response({"text": "a"}),
-            response({"text": "b", "thoughtSignature": "c2ln"}),
-            response({"text": "c"}),
-            response({"text": "", "thoughtSignature": "ZW5k"}),
-        )
-        assert message.parts == (
-            TextPart("a", index=0),
-            TextPart("b", index=1, extra={"thoughtSignature": "c2ln"}),
-            TextPart("c", index=2),
-            TextPart("", index=3, extra={"thoughtSignature": "ZW5k"}),
-        )
 
     def test_of_an_answer_is_read_with_its_schema_though_it_is_signed(self) -> None:
         pieces = [response({"text": '{"a": '}), response({"text": "1}", "thoughtSignature": "c2ln"}), STOP]
@@ -88,10 +67,6 @@ class TestCalls:
 
 
 class TestServerCalls:
-    CODE: ClassVar[Event] = {
-        "executableCode": {"id": "x1", "language": "PYTHON", "code": "print(1)"},
-        "thoughtSignature": "c2ln",
-    }
     RESULT: ClassVar[Event] = {"codeExecutionResult": {"id": "x1", "outcome": "OUTCOME_OK", "output": "1\n"}}
 
     def test_are_found_by_their_ids(self) -> None:
@@ -204,25 +179,6 @@ class TestTheRest:
     def test_a_reason_may_be_a_number(self, number: int, reason: str) -> None:
         assert last(response({"text": "a"}, finishReason=number)).finish_reason == reason
 
-    def test_is_metadata(self) -> None:
-        told = [
-            response(
-                {"text": "a"}, safetyRatings=[{"category": "X"}], logprobsResult={"chosenCandidates": [{"token": "a"}]}
-            ),
-            response({"text": "b"}, avgLogprobs=-0.5, logprobsResult={"chosenCandidates": [{"token": "b"}]}),
-            response(urlContextMetadata={"urlMetadata": [{"retrievedUrl": "u"}]}, finishMessage="fine", tokenCount=2),
-            {"modelStatus": {"modelStage": "PREVIEW"}, **STOP},
-        ]
-        assert last(*told).metadata == {
-            "safetyRatings": [{"category": "X"}],
-            "logprobsResult": {"chosenCandidates": [{"token": "a"}, {"token": "b"}]},
-            "avgLogprobs": -0.5,
-            "urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "u"}]},
-            "finishMessage": "fine",
-            "tokenCount": 2,
-            "modelStatus": {"modelStage": "PREVIEW"},
-        }
-
     def test_usage_is_the_last_total(self) -> None:
         counts = [
             {"promptTokenCount": 9, "candidatesTokenCount": 1, "totalTokenCount": 10},
@@ -252,29 +208,3 @@ class TestTheRest:
         assert last(event, choice=1).content == "two"
         strange = {"candidates": [{"index": "first", "content": {"parts": [{"text": "one"}]}}]}
         assert last(event, strange).outcome is Outcome.TRUNCATED
-
-    def test_errors(self) -> None:
-        for error in ({"code": 503, "message": "Busy"}, "Busy", {"status": "x", "message": "Busy"}):
-            message = last(response({"text": "Hi"}), {"error": error})
-            assert (message.content, message.outcome, message.errors[0].message) == ("Hi", Outcome.TRUNCATED, "Busy")
-
-    @pytest.mark.parametrize("strange", [5, "x", [], {}, None, [5], [None], ["x"], {"a": 1}, True])
-    def test_nothing_raises(self, strange: Any) -> None:
-        told = [
-            {"candidates": strange, "usageMetadata": strange},
-            {"candidates": [strange]},
-            {"candidates": [{"content": strange, "finishReason": strange, "groundingMetadata": strange}]},
-            {"candidates": [{"content": {"role": strange, "parts": strange}, "citationMetadata": strange}]},
-            response(
-                {"text": strange}, {"functionCall": strange}, {"executableCode": strange}, {"toolResponse": strange}
-            ),
-            response({"inlineData": strange, "thought": strange, "thoughtSignature": strange}, logprobsResult=strange),
-            response(groundingMetadata={"groundingChunks": strange, "groundingSupports": strange}),
-            response(
-                groundingMetadata={"groundingChunks": [{"web": strange}], "groundingSupports": [{"segment": strange}]}
-            ),
-            {"promptFeedback": strange, "modelVersion": strange, "responseId": strange, "createTime": strange},
-        ]
-        message = last(response({"text": "a"}), *told, STOP)
-        assert all(not isinstance(call, CompleteCall) or call.name for call in message.tool_calls)
-        assert Message.from_json(message.to_json()) == message

@@ -2,12 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from jsontide.messages import (
     CompleteCall,
     File,
-    Message,
     Other,
     Outcome,
     PartialCall,
@@ -102,33 +99,6 @@ class TestSteps:
 
 
 class TestServerCalls:
-    CALL = (
-        start(0, type="google_search_call", id="g", signature=""),
-        delta(0, type="google_search_call", arguments={"queries": ["x"]}),
-    )
-
-    def test_have_their_result(self) -> None:
-        message = last(
-            *self.CALL,
-            start(1, type="google_search_result", call_id="g", signature="c2ln"),
-            delta(1, type="google_search_result", result=[{"a": 1}], is_error=False),
-            delta(1, type="google_search_result", result=[{"b": 2}]),
-            stop(1),
-            end(),
-        )
-        (call,) = message.parts
-        assert isinstance(call, ServerCall)
-        assert (call.name, call.type, call.id, call.partial) == (
-            "google_search",
-            "google_search_call",
-            "g",
-            {"queries": ["x"]},
-        )
-        assert call.result == [{"a": 1}, {"b": 2}]
-        about = {"call_id": "g", "signature": "c2ln", "is_error": False}
-        assert call.extra == {"signature": "", "google_search_result": about}
-        assert (message.tool_calls, message.finish_reason) == ((), "stop")
-
     def test_results_find_their_calls(self) -> None:
         calls = [start(at, type="code_execution_call", id=f"c{at}", arguments={"code": f"{at}"}) for at in range(2)]
         results = [start(at + 2, type="code_execution_result", call_id=f"c{at}", result=f"{at}") for at in (1, 0)]
@@ -258,28 +228,3 @@ class TestTheRest:
             (end("cancelled"), "the interaction was cancelled"),
         ):
             assert last(CREATED, told).errors[0].message == said
-
-    @pytest.mark.parametrize("strange", [5, "x", [], {}, None, [5], [None], {"a": 1}, True, -1])
-    def test_nothing_raises(self, strange: Any) -> None:
-        told = [
-            {"event_type": "interaction.created", "interaction": strange},
-            start(strange, type="thought", summary=strange, signature=strange),
-            start(1, type=strange),
-            start(2, type="model_output", content=strange),
-            start(3, type="model_output", content=[strange, {"type": "image", "data": strange}]),
-            start(4, type="google_search_call", id=strange, arguments=strange),
-            start(5, type="google_search_result", call_id=strange, result=strange),
-            {"event_type": "step.start", "index": 6, "step": strange},
-            {"event_type": "step.delta", "index": strange, "delta": strange, "metadata": strange},
-            delta(strange, type="text", text=strange),
-            delta(strange, type="arguments_delta", arguments=strange),
-            delta(1, type="text_annotation_delta", annotations=strange),
-            delta(1, type=strange),
-            stop(strange),
-            {"event_type": "interaction.status_update", "usage": strange, "status": strange},
-            end(strange, usage=strange, created=strange),
-        ]
-        for count in range(len(told) + 1):
-            message = last(*told[:count], end("completed"))
-            assert Message.from_json(message.to_json()) == message
-            assert all(call.name for call in message.tool_calls if isinstance(call, CompleteCall))

@@ -2,12 +2,10 @@
 
 import base64
 
-import pytest
-
 from jsontide.messages import File, Outcome
 from jsontide.providers import feed_stream, start_stream, to_request
 from tests.providers.block_streams import Event, last, runnable
-from tests.providers.chat_events import failure, kinds
+from tests.providers.chat_events import failure
 from tests.providers.dialects import line
 
 COUNTS = {"prompt_eval_count": 26, "eval_count": 298}
@@ -20,23 +18,6 @@ CALLS = [
 
 
 class TestShapes:
-    def test_a_whole_answer(self) -> None:
-        whole = {**END, "message": {"role": "assistant", "content": "Hi", "thinking": "Hm.", "tool_calls": CALLS}}
-        message = last(whole)
-        assert kinds(message) == ["ReasoningPart", "TextPart", "CompleteCall", "CompleteCall"]
-        assert (message.usage, message.outcome) == (last(END).usage, Outcome.COMPLETE)
-
-    def test_calls_come_whole_without_id_and_index(self) -> None:
-        calls = [{"function": {"name": "weather", "arguments": {"city": city}}} for city in ("Rome", "Rome", "Oslo")]
-        message = last(
-            line(content="", thinking="Hm."),
-            line(content="", tool_calls=calls[:2]),
-            line(content="", tool_calls=calls[2:]),
-            {**line(content="", done=True), "done_reason": "stop"},
-        )
-        assert message.reasoning == "Hm."
-        assert runnable(message) == [(None, "weather", {"city": city}) for city in ("Rome", "Rome", "Oslo")]
-
     def test_a_call_without_arguments(self) -> None:
         calls = [{"function": {"name": "now", "arguments": {}}}, {"function": {"name": "now"}}]
         assert runnable(last(line(tool_calls=calls), line(done=True))) == [(None, "now", {})] * 2
@@ -49,11 +30,6 @@ class TestShapes:
         calls = [{"function": {"name": "weather", "arguments": {"at": value}}} for value in (float("nan"), 1)]
         message = last(line(tool_calls=calls), line(done=True))
         assert [call.status for call in message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
-
-    @pytest.mark.parametrize("reason", [5, ["stop"], {"stop": True}, "unheard-of"])
-    def test_a_reason_that_nobody_knows_leaves_nothing_to_run(self, reason: object) -> None:
-        calls = [{"function": {"name": "now", "arguments": {}}}]
-        assert runnable(last(line(tool_calls=calls), {**line(done=True), "done_reason": reason})) == []
 
     def test_an_error_in_the_stream(self) -> None:
         message = last(line(content="Hi", tool_calls=CALLS), {"error": "model runner crashed"})

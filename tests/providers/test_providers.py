@@ -116,6 +116,11 @@ class TestLawNineOfEveryProvider:
         assert (message.finish_reason, message.outcome) == ("UNHEARD_OF", Outcome.TRUNCATED)
         assert (len(message.tool_calls), runnable(message)) == (1, [])
 
+    @pytest.mark.parametrize("word", [5, True, ["stop"], {"stop": True}])
+    def test_nothing_can_be_run_after_an_end_that_is_no_word(self, provider: str, word: Any) -> None:
+        message = last(*told_with('{"amount": 5}')[provider][:-1], dialect_of(provider).end(word))
+        assert (len(message.tool_calls), runnable(message)) == (1, [])
+
     @pytest.mark.parametrize("form", ["sse", "ndjson"])
     @pytest.mark.untraced
     def test_a_stream_cut_at_any_byte_cannot_be_run(self, provider: str, form: Literal["sse", "ndjson"]) -> None:

@@ -511,13 +511,6 @@ class TestItems:
         assert (one.partial, one.status, one.arguments) == ('print("', "interpreting", '"print(\\"')
         assert (two.partial, two.arguments, two.is_open) == ({"a": [1]}, '{"a": [1, 2', True)
 
-    def test_a_call_of_the_provider_has_what_it_says(self) -> None:
-        item = {**CUSTOM, "name": "x_search", "input": "{}", "status": "completed"}
-        part = self.part(item, created())
-        assert part == ServerCall(
-            "x_search", '"{}"', status="completed", type="custom_tool_call", partial="{}", id="call_1", item_id="ctc"
-        )
-
     def test_unchanged_parts_are_the_same_objects(self) -> None:
         items: list[Event] = [
             {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "Hm"}]},
@@ -698,16 +691,6 @@ RESPONSE: Event = {
 
 
 class TestTheResponse:
-    def test_errors_are_kept_whole(self) -> None:
-        error = {"code": "server_error", "message": "Sorry"}
-        failed = last(event("failed", response={**RESPONSE, "status": "failed", "error": error}))
-        assert (failure(failed), failed.metadata["error"]) == ("Sorry", error)
-        error_event = {"type": "error", "sequence_number": 1, **error, "param": None}
-        assert failure(last(error_event)) == "Sorry"
-        told = last(created(), error_event)
-        assert (failure(told), told.metadata["error"]) == ("Sorry", error)
-        assert failure(last(created(), {"error": {"message": "a proxy gave up"}})) == "a proxy gave up"
-
     def test_fields_and_events_that_are_not_known_are_kept(self) -> None:
         delta = event("output_text.delta", delta="Hi", provider_note=[1], snapshot="Hi", obfuscation="x")
         new = event("steer.accepted", steer_id="s")
