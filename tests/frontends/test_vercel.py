@@ -18,7 +18,7 @@ from jsontide.testing import VercelReport, check_vercel
 from tests import provider_streams
 from tests.frontends.clients import read_vercel, resume_vercel
 from tests.frontends.endings import ENDS, ended, made_up, recorded, shown, some_value, states_of
-from tests.frontends.turns import TURNS, encode
+from tests.frontends.turns import SEARCHED, TURNS, encode, read
 from tests.messages.telling import call, delta, end, finished, text, trail
 from tests.node_scripts import needs_node
 from tests.strategies import examples, randoms
@@ -293,6 +293,13 @@ class TestServerTools:
     def test_a_result_that_never_comes_is_an_error(self) -> None:
         (one,) = self.report(self.USE).calls
         assert (one.state, one.input, one.provider_executed) == ("output-error", {"query": "a"}, True)
+
+    def test_one_that_breaks_off_is_an_error_of_its_input(self) -> None:
+        half = {"type": "input_json_delta", "partial_json": '{"query": "a'}
+        turn = read([*SEARCHED[:6], {"type": "content_block_delta", "index": 1, "delta": half}])
+        told = events_of(encode(VercelEncoder(message_id="m"), turn))
+        (failed,) = [event for event in told if event["type"] == "tool-input-error"]
+        assert (failed["errorText"], failed["providerExecuted"]) == ("the call broke off", True)
 
     def test_a_hostile_result_is_refused_or_cleaned(self) -> None:
         result = {"type": "web_search_tool_result", "tool_use_id": "s", "content": [{"__proto__": 1}]}

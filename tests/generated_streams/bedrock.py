@@ -139,6 +139,8 @@ def streams() -> list[Stream]:
     broken: Event = {"outcome": "truncated", "goes_back": False}
     image = {"format": "png", "source": {"bytes": IMAGE}}
     result = {"toolUseId": FOUND.id, "status": "success", "type": "nova_grounding_result", "content": RESULT}
+    earlier, asked = {**result, "toolUseId": "srv_0"}, tool_use(FOUND, type="server_tool_use")
+    ran = ServerTool("nova_grounding", FOUND.value, RESULT, "success", "server_tool_use", "srv_1", extra=UNSAID)
     failing = events_of([{"text": "Once"}, tool_use(SEARCH)])[:-2]
     return [
         make("text", [{"text": SPOKEN}], Text(SPOKEN)),
@@ -174,17 +176,13 @@ def streams() -> list[Stream]:
         ),
         make(
             "a tool of the provider",
-            [
-                tool_use(FOUND, type="server_tool_use"),
-                {"text": "Wait."},
-                {"toolResult": result},
-                {"toolResult": {**result, "toolUseId": "srv_0"}},
-                {"text": "Open."},
-            ],
-            ServerTool("nova_grounding", FOUND.value, RESULT, "success", "server_tool_use", "srv_1", extra=UNSAID),
-            Text("Wait."),
-            Other("toolResult", {"toolResult": {**result, "toolUseId": "srv_0"}}),
-            Text("Open."),
+            [asked, {"toolResult": result}, {"text": "Open."}],
+            *(ran, Text("Open.")),
+        ),
+        make(
+            "a result after a text, and one of an earlier call",
+            [asked, {"text": "Wait."}, {"toolResult": result}, {"toolResult": earlier}, {"text": "Open."}],
+            *(ran, Text("Wait."), Other("toolResult", {"toolResult": earlier}), Text("Open.")),
         ),
         make(
             "an image and a block of another kind",

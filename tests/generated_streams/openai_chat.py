@@ -360,8 +360,7 @@ def compatible() -> list[Stream]:
                 details({"type": "reasoning.sketch", "index": 3, "lines": 2}),
                 *said("Open."),
                 chunk(choice(images=[{"type": "image_url", "index": 0, "image_url": {"url": url, "detail": "low"}}])),
-                chunk(choice(images=[{"type": "image_url", "image_url": "https://kyoto.example/b.png"}])),
-                chunk(choice(images=[{"type": "sketch", "lines": 2}])),
+                chunk(choice(images=[SKETCH, {"type": "image_url", "image_url": "https://kyoto.example/b.png"}])),
                 chunk({**choice("stop"), "native_finish_reason": "end_turn"}, provider="Anthropic"),
             ],
             Thought("First, look.", SIGNATURE, extra={"type": "reasoning.text", **without(signed, "type")}),
@@ -369,7 +368,7 @@ def compatible() -> list[Stream]:
             Thought(encrypted="Z0FBQUE=", item_id="rs_2", extra={"type": "reasoning.encrypted", "index": 2}),
             Other("reasoning.sketch", {"type": "reasoning.sketch", "index": 3, "lines": 2}),
             *(Text("Open."), File("image/png", IMAGE, extra={"index": 0, "detail": "low"})),
-            *(File(url="https://kyoto.example/b.png"), Other("sketch", {"type": "sketch", "lines": 2})),
+            *(Other("sketch", SKETCH), File(url="https://kyoto.example/b.png")),
             metadata={"native_finish_reason": "end_turn", "provider": "Anthropic"},
         ),
         make(
@@ -691,6 +690,7 @@ def whole_completion(name: str, one: Event, *parts: Part) -> Stream:
     )
 
 
+SKETCH: Event = {"type": "sketch", "lines": 2}
 COUNTS: Event = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 PERPLEXITY: Event = {**COUNTS, "reasoning_tokens": 2, "search_context_size": "low"}
 XAI: Event = {**COUNTS, "total_tokens": 22, "completion_tokens_details": {"reasoning_tokens": 7}}

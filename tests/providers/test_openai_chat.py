@@ -160,6 +160,10 @@ class TestEnds:
         if reason == "tool_calls":
             assert last(chunk(content="Hi"), chunk(said)).finish_reason == "stop"
 
+    def test_the_first_model_that_is_named_stays(self) -> None:
+        named = [{**chunk(content="a"), "model": name} for name in ("", "one", "two")]
+        assert last(*named, chunk("stop")).model == "one"
+
     @pytest.mark.parametrize("nothing", ["", None, {}])
     def test_an_empty_error_beside_an_answer_is_not_one(self, nothing: object) -> None:
         message = last({**chunk(content="Hi"), "error": nothing}, chunk("stop"))

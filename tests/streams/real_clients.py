@@ -97,6 +97,10 @@ class Chat:
         definitions = tool_definitions(tools, self.provider)
         return client.chat.completions.create(model="m", messages=conversation, tools=definitions, stream=True)
 
+    def help(self, client: Any, conversation: list[Event], tools: Tools) -> Any:
+        definitions = tool_definitions(tools, self.provider)
+        return client.chat.completions.stream(model="m", messages=conversation, tools=definitions)
+
     def check_items(self, items: list[Event]) -> list[Event]:
         """Return the items of a conversation, which the client's types must accept."""
         types = pytest.importorskip("openai.types.chat")
@@ -122,6 +126,9 @@ class Responses(Chat):
         definitions = tool_definitions(tools, self.provider)
         include = ["reasoning.encrypted_content"]
         return client.responses.create(model="m", input=conversation, tools=definitions, include=include, stream=True)
+
+    def help(self, client: Any, conversation: list[Event], tools: Tools) -> Any:
+        return client.responses.stream(model="m", input=conversation, tools=tool_definitions(tools, self.provider))
 
     def check_items(self, items: list[Event]) -> list[Event]:
         types = pytest.importorskip("openai.types.responses")
@@ -151,6 +158,10 @@ class Anthropic:
     def ask(self, client: Any, conversation: list[Event], tools: Tools) -> Any:
         definitions = tool_definitions(tools, self.provider)
         return client.messages.create(model="m", messages=conversation, tools=definitions, max_tokens=99, stream=True)
+
+    def help(self, client: Any, conversation: list[Event], tools: Tools) -> Any:
+        definitions = tool_definitions(tools, self.provider)
+        return client.messages.stream(model="m", messages=conversation, tools=definitions, max_tokens=99)
 
     def check_items(self, items: list[Event]) -> list[Event]:
         types = pytest.importorskip("anthropic.types")

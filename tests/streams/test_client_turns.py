@@ -1,13 +1,14 @@
 """Whole conversations of the real clients with a server on loopback: call, result, answer, cut at every event."""
 
 import asyncio
+import inspect
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from jsontide.messages import CompleteCall, Message, Outcome, Tool
+from jsontide.messages import CompleteCall, ErrorKind, Message, Outcome, Tool
 from jsontide.providers import to_request
 from jsontide.streams import arun_tools, astream_message, run_tools, stream_message
 from tests.streams.client_scripts import ANSWER, ARGUMENTS, CALL, RESULT, SAID, SECRET, SIGNATURE, THOUGHT, Event
@@ -159,6 +160,38 @@ class TestTwoTurns:
 
 def described(part: Any) -> tuple[Any, ...]:
     return type(part), *(getattr(part, name) for name in type(part).FIELDS if name != "extra")
+
+
+class TestOneTurn:
+    def test_a_connection_dropped_midway_keeps_the_partial_message(
+        self, client: Any, ask: Streams, server: Server
+    ) -> None:
+        server.kept, server.cut = len(client.script(CALL)) // 2, DROP
+        (*_, message) = ask([client.question])
+        assert message.outcome is Outcome.TRUNCATED
+        assert message.errors[0].kind is ErrorKind.TRANSPORT
+        assert isinstance(message.errors[0].cause, Exception)
+        assert THOUGHT.startswith(message.reasoning)
+        assert SAID.startswith(message.content)
+        assert all(call.status is Outcome.TRUNCATED for call in message.tool_calls)
+
+    def test_stopping_closes_the_response(self, client: Any) -> None:
+        opened = client.ask(client.sync, [client.question], TOOLS)
+        with stream_message(opened) as stream:
+            next(stream)
+        response = getattr(opened, "response", None)  # Gemini's is a generator
+        assert inspect.getgeneratorstate(opened) == "GEN_CLOSED" if response is None else response.is_closed
+        assert stream.message.outcome is Outcome.CANCELLED
+
+    def test_the_helpers_of_the_client_stream_the_same(self, client: Any) -> None:
+        """Which put events of their own between those of the stream."""
+        if client.provider == "gemini":
+            return  # its client has none
+        with client.help(client.sync, [client.question], TOOLS) as stream:
+            (*_, helped) = stream_message(stream)
+        plain = stream_message(client.script(CALL), tools=TOOLS).final()
+        assert (helped.content, helped.reasoning, helped.outcome) == (plain.content, THOUGHT, Outcome.COMPLETE)
+        assert [described(part) for part in helped.tool_calls] == [described(part) for part in plain.tool_calls]
 
 
 def is_told(client: Any, kept: int) -> bool:
