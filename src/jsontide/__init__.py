@@ -32,14 +32,7 @@ from jsontide.streams import (
     values,
 )
 from jsontide.text import Limits
-from jsontide.tree import (
-    ParserState,
-    create_parser_state,
-    finalize,
-    get_resolved_value,
-    is_open,
-    parse_chunk,
-)
+from jsontide.tree import ParserState, create_parser_state, finalize, get_resolved_value, is_open, parse_chunk
 
 if TYPE_CHECKING:
     from jsontide.messages import (

@@ -57,8 +57,7 @@ def _version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so
 def jsontide(
     *,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit."),
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Incremental JSON for streams."""

@@ -185,11 +185,7 @@ def _expand(item: _Entry, room: int) -> Iterator[_Line | _Entry]:
 
 
 def _container(
-    item: _Entry,
-    brackets: str,
-    entries: Iterator[tuple[str | int, Text, JsonValue]],
-    *,
-    empty: bool,
+    item: _Entry, brackets: str, entries: Iterator[tuple[str | int, Text, JsonValue]], *, empty: bool
 ) -> Iterator[_Line | _Entry]:
     is_open = item.growing is not None
     grows_here = item.growing == ()

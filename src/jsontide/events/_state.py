@@ -37,16 +37,7 @@ class EventState(Position):
     Made by `start_events`, `feed_events` and `finish_events`.
     """
 
-    __slots__ = (
-        "_count",
-        "_emitter",
-        "_error_count",
-        "_key",
-        "_recovery",
-        "_source",
-        "_string_wanted",
-        "_top",
-    )
+    __slots__ = ("_count", "_emitter", "_error_count", "_key", "_recovery", "_source", "_string_wanted", "_top")
 
     def __init__(self, emitter: EventEmitter, source: ByteSource | None) -> None:
         super().__init__(emitter)

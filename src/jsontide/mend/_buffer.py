@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsontide._errors import ParserError, Reason
 from jsontide.mend._look import is_wrapper
 from jsontide.mend.options import Mending, Repair, RepairKind
-from jsontide.text.grammar import (
-    END_OF_TEXT,
-    EXPECTED,
-    EXPECTED_WORDS,
-    NOTHING_EXPECTED,
-    name_character,
-)
+from jsontide.text.grammar import END_OF_TEXT, EXPECTED, EXPECTED_WORDS, NOTHING_EXPECTED, name_character
 from jsontide.text.options import MAX_LIMIT
 
 if TYPE_CHECKING:

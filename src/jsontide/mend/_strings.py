@@ -611,16 +611,7 @@ class Strings:
         is_end = buffer.is_end and end == n
         one = Tally(1)
         verdict = Mark(
-            buffer.text,
-            i,
-            end,
-            is_end,
-            buffer.mode == KEY_TEXT,
-            top,
-            one,
-            buffer.kinds,
-            False,
-            self.equals,
+            buffer.text, i, end, is_end, buffer.mode == KEY_TEXT, top, one, buffer.kinds, False, self.equals
         ).judge()
         return WAIT if verdict == WAIT else (YES if verdict in (END, AMBIGUOUS) else NO)
 

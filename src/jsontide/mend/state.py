@@ -256,20 +256,10 @@ def _new_repairs(buffer: Buffer, reported: int) -> tuple[Repair, ...]:
 class MendReader:
     """A `MendState` for those who need no states in between: it changes in place."""
 
-    __slots__ = (
-        "_is_good",
-        "_last",
-        "_mender",
-        "_on_repair",
-        "_reported",
-        "_source",
-    )
+    __slots__ = ("_is_good", "_last", "_mender", "_on_repair", "_reported", "_source")
 
     def __init__(
-        self,
-        mending: Mending,
-        on_repair: Callable[[Repair], object] | None = None,
-        shape: Shape | None = None,
+        self, mending: Mending, on_repair: Callable[[Repair], object] | None = None, shape: Shape | None = None
     ) -> None:
         self._mender: Final = start_mender(mending, shape)
         self._on_repair: Final = on_repair

@@ -14,17 +14,7 @@ from jsontide._textbuffer import GrowingText
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.mend.options import Repair
 from jsontide.messages.document import Document, write_json
-from jsontide.messages.parts import (
-    TAIL,
-    BasePart,
-    File,
-    Other,
-    ReasoningPart,
-    Refusal,
-    Source,
-    TextPart,
-    read_text,
-)
+from jsontide.messages.parts import TAIL, BasePart, File, Other, ReasoningPart, Refusal, Source, TextPart, read_text
 from jsontide.messages.record import shorten
 from jsontide.messages.types import ErrorDetail, IncompleteCallError, Outcome
 
@@ -142,12 +132,7 @@ class CompleteCall(BaseCall):
 
 
 _Unfinished: TypeAlias = Literal[
-    Outcome.STREAMING,
-    Outcome.TRUNCATED,
-    Outcome.INVALID,
-    Outcome.REFUSED,
-    Outcome.FILTERED,
-    Outcome.CANCELLED,
+    Outcome.STREAMING, Outcome.TRUNCATED, Outcome.INVALID, Outcome.REFUSED, Outcome.FILTERED, Outcome.CANCELLED
 ]
 
 

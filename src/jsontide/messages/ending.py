@@ -447,11 +447,7 @@ def _says_something(parts: list[BasePart]) -> bool:
 
 
 def _message_outcome(
-    ending: Ending,
-    outcomes: list[Outcome],
-    has_answer: bool,
-    has_content: bool,
-    has_loss: bool,
+    ending: Ending, outcomes: list[Outcome], has_answer: bool, has_content: bool, has_loss: bool
 ) -> Outcome:
     """Return the outcome of a message, given those of its answer and calls."""
     if ending.outcome is not Outcome.COMPLETE:

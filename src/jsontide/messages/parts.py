@@ -54,12 +54,7 @@ class GrowingPart(BasePart):
     KEPT: ClassVar[dict[str, str]] = {"text": "growing_text"}
 
     def __init__(
-        self,
-        text: object,
-        index: int,
-        is_open: bool,
-        item_id: str | None,
-        extra: dict[str, JsonValue] | None,
+        self, text: object, index: int, is_open: bool, item_id: str | None, extra: dict[str, JsonValue] | None
     ) -> None:
         BasePart.__init__(self, index, is_open, item_id, extra)
         self.growing_text: Final = read_text(text)

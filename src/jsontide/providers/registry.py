@@ -64,9 +64,7 @@ def split_whole(event: dict[str, Any]) -> list[dict[str, Any]]:
 def is_whole(event: object) -> bool:
     """Return whether this is a whole completion, as dict or SDK object."""
     fields = as_dict(event)
-    return is_whole_envelope(fields) or any(
-        [provider.reader.split_whole(fields) is not None for provider in _IN_ORDER],
-    )
+    return is_whole_envelope(fields) or any([provider.reader.split_whole(fields) is not None for provider in _IN_ORDER])
 
 
 def is_provider_event(name: str) -> bool:

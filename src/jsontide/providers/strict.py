@@ -221,9 +221,7 @@ def _allow_null(schema: Schema) -> Schema:
     return {"anyOf": [inner, {"type": "null"}], **said}
 
 
-FORMATS: Final = frozenset(
-    ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"),
-)
+FORMATS: Final = frozenset(("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"))
 BOUNDS: Final = frozenset(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minItems", "maxItems")
 )
@@ -242,13 +240,7 @@ _REFUSED_KEYWORDS: Final = frozenset(
         *("$dynamicRef", "$recursiveRef"),
     )
 )
-_TYPE_NAMES: Final = {
-    str: "string",
-    bool: "boolean",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-}
+_TYPE_NAMES: Final = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,12 +271,7 @@ def _has_equal_items(value: object) -> bool:
     return isinstance(value, list) and len(set(map(_MEMORY.get().class_of, value))) < len(value)
 
 
-def _pattern_properties(
-    validator: Any,
-    patterns: dict[str, object],
-    value: object,
-    _: object,
-) -> Errors:
+def _pattern_properties(validator: Any, patterns: dict[str, object], value: object, _: object) -> Errors:
     if not isinstance(value, dict):
         return
     for pattern, schema in patterns.items():
@@ -285,12 +280,7 @@ def _pattern_properties(
                 yield from validator.descend(member, schema, path=key, schema_path=pattern)
 
 
-def _additional_properties(
-    validator: Any,
-    others: object,
-    value: object,
-    schema: dict[str, Any],
-) -> Errors:
+def _additional_properties(validator: Any, others: object, value: object, schema: dict[str, Any]) -> Errors:
     if not isinstance(value, dict):
         return
     known, patterns = schema.get("properties", {}), [get_regex(each) for each in schema.get("patternProperties", {})]

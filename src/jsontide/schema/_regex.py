@@ -154,10 +154,7 @@ def _is_anchored(tree: Any) -> bool:
     """Return whether a pattern can only be found at the beginning of a text."""
     if not tree or tree.state.flags & re.MULTILINE:
         return False
-    return tree[0] in (
-        (_constants.AT, _constants.AT_BEGINNING),
-        (_constants.AT, _constants.AT_BEGINNING_STRING),
-    )
+    return tree[0] in ((_constants.AT, _constants.AT_BEGINNING), (_constants.AT, _constants.AT_BEGINNING_STRING))
 
 
 class _NoAutomaton(Exception):  # noqa: N818 - it never leaves this module

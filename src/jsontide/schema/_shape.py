@@ -6,14 +6,7 @@ from typing import Final, cast
 
 from jsontide.mend.shape import ANYTHING, ARRAY, BOOLEAN, NULL, NUMBER, OBJECT, STRING, Origin, Shape, Steps, follow
 from jsontide.schema._compile import compile_schema
-from jsontide.schema._variants import (
-    AnyVariant,
-    ArrayVariant,
-    EnumVariant,
-    ObjectVariant,
-    ScalarVariant,
-    SchemaNode,
-)
+from jsontide.schema._variants import AnyVariant, ArrayVariant, EnumVariant, ObjectVariant, ScalarVariant, SchemaNode
 
 _BITS: Final = {"string": STRING, "number": NUMBER, "boolean": BOOLEAN, "null": NULL, "array": ARRAY, "object": OBJECT}
 

@@ -15,17 +15,7 @@ from operator import is_
 from typing import TYPE_CHECKING, Any
 
 from jsontide._path import Path, PathLink, Segment
-from jsontide._values import (
-    ARRAY,
-    LITERAL,
-    MISSING,
-    NUMBER,
-    OBJECT,
-    compact,
-    json_type,
-    number_text,
-    quote,
-)
+from jsontide._values import ARRAY, LITERAL, MISSING, NUMBER, OBJECT, compact, json_type, number_text, quote
 from jsontide.snapshots._state import WriteFrame
 from jsontide.snapshots._types import SnapshotConflict
 from jsontide.text.numbers import is_integer

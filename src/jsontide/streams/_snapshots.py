@@ -19,8 +19,7 @@ _Snapshot: TypeAlias = "Chunk | JsonValue | Mapping[str, object] | Sequence[obje
 
 
 def chunk_snapshots(
-    snapshots: Iterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]],
-    **options: Unpack[ChunkChoices],
+    snapshots: Iterable[Chunk | JsonValue | Mapping[str, object] | Sequence[object]], **options: Unpack[ChunkChoices]
 ) -> Generator[str]:
     """Yield the chunks of a stream of snapshots that are not empty, the closing one included.
 

@@ -35,10 +35,7 @@ def describe_error(error: Exception) -> str:
 
 
 def run_tools(
-    message: Message[Any],
-    tools: Iterable[Tool[Any]],
-    *,
-    describe_error: Callable[[Exception], str] = describe_error,
+    message: Message[Any], tools: Iterable[Tool[Any]], *, describe_error: Callable[[Exception], str] = describe_error
 ) -> list[ToolResult]:
     """Call the functions of tools with the complete and valid calls of a message; return one result for each call.
 

@@ -164,11 +164,7 @@ _USAGE: Final = {
     "cachedInputTokens?": "count",
     "cacheWriteInputTokens?": "count",
 }
-_OUTCOMES: Final = {
-    "success": {"pendingToolCallIds?": "list"},
-    "interrupt": {"interrupts": "list"},
-    "cancelled": {},
-}
+_OUTCOMES: Final = {"success": {"pendingToolCallIds?": "list"}, "interrupt": {"interrupts": "list"}, "cancelled": {}}
 _INTERRUPT: Final = {
     "id": "text",
     "reason": "text",

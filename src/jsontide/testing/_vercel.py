@@ -37,12 +37,7 @@ from jsontide.testing._events import (
 )
 
 _META: Final[Fields] = {"providerMetadata?": "object"}
-_CALL: Final[Fields] = {
-    "toolCallId": "text",
-    "providerExecuted?": "switch",
-    "dynamic?": "switch",
-    **_META,
-}
+_CALL: Final[Fields] = {"toolCallId": "text", "providerExecuted?": "switch", "dynamic?": "switch", **_META}
 _NAMED_CALL: Final[Fields] = {**_CALL, "toolName": "text", "title?": "text"}
 
 _FIELDS: Final[Mapping[str, Fields]] = {

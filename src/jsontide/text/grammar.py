@@ -56,20 +56,13 @@ ROWS: Final[dict[Mode, dict[str, int]]] = {
     Mode.STRING: {},  # a string is not read by the table: runs of characters, see Scanner
     Mode.KEY_TEXT: {},
     Mode.LITERAL: _LITERALS,  # a literal cut by a chunk's end is read again from its first letter
-    Mode.NUMBER: {
-        **_digits(modes.INTEGER),
-        "-": modes.FIRST_DIGIT,
-        "0": modes.AFTER_ZERO,
-    },
+    Mode.NUMBER: {**_digits(modes.INTEGER), "-": modes.FIRST_DIGIT, "0": modes.AFTER_ZERO},
     Mode.FIRST_DIGIT: {**_digits(modes.INTEGER), "0": modes.AFTER_ZERO},
     Mode.AFTER_ZERO: {**_MAY_END, **dict.fromkeys("0123456789", FAIL), **_POINT, **_E},
     Mode.INTEGER: {**_MAY_END, **_digits(modes.INTEGER), **_POINT, **_E},
     Mode.FIRST_DECIMAL: _digits(modes.FRACTION),
     Mode.FRACTION: {**_MAY_END, **_digits(modes.FRACTION), **_E},
-    Mode.EXPONENT_SIGN: {
-        **_digits(modes.EXPONENT),
-        **dict.fromkeys("+-", modes.FIRST_EXPONENT),
-    },
+    Mode.EXPONENT_SIGN: {**_digits(modes.EXPONENT), **dict.fromkeys("+-", modes.FIRST_EXPONENT)},
     Mode.FIRST_EXPONENT: _digits(modes.EXPONENT),
     Mode.EXPONENT: {**_MAY_END, **_digits(modes.EXPONENT)},
     Mode.VALUE: _VALUES,

@@ -159,17 +159,7 @@ class Cursor(TokenSink):
 class Position:
     """Where a cursor stood after a step; it never changes."""
 
-    __slots__ = (
-        "_held",
-        "_index",
-        "_line",
-        "_mode",
-        "_node_count",
-        "_piece_count",
-        "_pieces",
-        "_step",
-        "_token_start",
-    )
+    __slots__ = ("_held", "_index", "_line", "_mode", "_node_count", "_piece_count", "_pieces", "_step", "_token_start")
 
     def __init__(self, cursor: Cursor) -> None:
         self._step: i64 = cursor.step

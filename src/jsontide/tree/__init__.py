@@ -3,15 +3,7 @@
 from jsontide._path import Path, Segment
 from jsontide._public import publish
 from jsontide.text import Mode
-from jsontide.tree._nodes import (
-    ArrayNode,
-    BooleanNode,
-    Node,
-    NullNode,
-    NumberNode,
-    ObjectNode,
-    StringNode,
-)
+from jsontide.tree._nodes import ArrayNode, BooleanNode, Node, NullNode, NumberNode, ObjectNode, StringNode
 from jsontide.tree._options import create_parser_state, is_open, node_at
 from jsontide.tree._state import ParserState, finalize, get_resolved_value, parse_chunk
 

@@ -22,11 +22,7 @@ DuplicateKeys: TypeAlias = Literal["last", "first", "error"]
 Trailing: TypeAlias = Literal["error", "ignore"]
 
 _DEFAULT_LIMITS: Final = Limits()
-_CHOICES: Final = {
-    "duplicate_keys": ("last", "first", "error"),
-    "trailing": ("error", "ignore"),
-    "floats": FLOATS,
-}
+_CHOICES: Final = {"duplicate_keys": ("last", "first", "error"), "trailing": ("error", "ignore"), "floats": FLOATS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

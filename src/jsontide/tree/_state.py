@@ -44,15 +44,7 @@ class ParserState(Position):
     Its values are plain Python containers that other states of the stream share: do not modify them.
     """
 
-    __slots__ = (
-        "_count",
-        "_is_duplicate",
-        "_member_key",
-        "_source",
-        "_tape",
-        "_top",
-        "_value",
-    )
+    __slots__ = ("_count", "_is_duplicate", "_member_key", "_source", "_tape", "_top", "_value")
 
     def __init__(self, tape: Tape, source: ByteSource | None, before: ParserState | None) -> None:
         Position.__init__(self, tape)  # as `super().__init__`, which costs twice as much interpreted

@@ -188,8 +188,7 @@ def mend(  # noqa: PLR0913 - options, all by name
     file: Annotated[str, SOURCE] = "-",
     *,
     check: Annotated[
-        bool,
-        typer.Option("--check", help="Write nothing, only set the exit code; with --json, report the repairs."),
+        bool, typer.Option("--check", help="Write nothing, only set the exit code; with --json, report the repairs.")
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Report repairs as JSON, an object on a line of its own for each.")
@@ -200,10 +199,7 @@ def mend(  # noqa: PLR0913 - options, all by name
     everything: Annotated[
         bool, typer.Option("--everything", help="Mend mistakes in files and logs, too: an ellipsis is dropped.")
     ] = False,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KIND", show_default=False, help=_WITHOUT),
-    ] = None,
+    without: Annotated[list[str] | None, typer.Option(metavar="KIND", show_default=False, help=_WITHOUT)] = None,
 ) -> None:
     """Mend the JSON that a language model wrote.
 

@@ -137,8 +137,7 @@ def record_chunks(chunks: Iterable[bytes], file: BinaryIO, source: str, receiver
 
 def record(
     command: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="COMMAND", show_default=False, help="A command to run and record."),
+        list[str] | None, typer.Argument(metavar="COMMAND", show_default=False, help="A command to run and record.")
     ] = None,
     *,
     output: Annotated[

@@ -26,16 +26,14 @@ def replay(  # noqa: PLR0913 - options, all by name
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A recording, or a stream as it was received.")],
     *,
     speed: Annotated[
-        float,
-        typer.Option(min=0, max=FASTEST, metavar="FACTOR", help="How much faster to play; 0 plays it at once."),
+        float, typer.Option(min=0, max=FASTEST, metavar="FACTOR", help="How much faster to play; 0 plays it at once.")
     ] = 1.0,
     step: Annotated[
         bool,
         typer.Option("--step", help="Wait for a key before each piece: c plays the rest, q quits, any other goes on."),
     ] = False,
     form: Annotated[
-        WireFormat,
-        typer.Option("--as", help="How to write events that a client had decoded when they were recorded."),
+        WireFormat, typer.Option("--as", help="How to write events that a client had decoded when they were recorded.")
     ] = "sse",
     size: Annotated[str | None, SIZE] = None,
     seed: Annotated[int, SEED] = 0,
