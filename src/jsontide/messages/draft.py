@@ -397,6 +397,11 @@ class Draft:
         """The number of parts."""
         return len(self.entries)
 
+    @property
+    def parts(self) -> list[BasePart]:
+        """The parts in order; what is noted later does not change this list."""
+        return [entry.part for entry in self.entries]
+
     def key_at(self, at: int) -> int:
         """Return the key of the part at an index."""
         return self.entries[at].key

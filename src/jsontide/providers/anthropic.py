@@ -304,12 +304,11 @@ def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[st
 
 def _hand_over(draft: Draft) -> None:
     """Another model takes over from one that declined: the calls of that one must not be run, nor sent back."""
-    for at in range(draft.count):
-        part = draft.part_at(at)
+    for part in draft.parts:
         if isinstance(part, PartialCall):
             raw: dict[str, JsonValue] = {"type": "tool_use", "id": part.id, "name": part.name}
             raw["input"] = part.arguments
-            draft.set_part(_DECLINED_KEY, Other("tool_use", {**raw, **part.extra}, False, at))
+            draft.set_part(_DECLINED_KEY, Other("tool_use", {**raw, **part.extra}, False, part.index))
 
 
 # Deltas.

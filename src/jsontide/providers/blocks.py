@@ -96,26 +96,20 @@ def attach_result(draft: Draft, call_id: str | None, key: int, result: object, b
 
 
 def _find_server_call(draft: Draft, call_id: str | None) -> int:
-    at = draft.count - 1 if call_id else -1
-    while at >= 0:
-        part = draft.part_at(at)
+    for part in reversed(draft.parts if call_id else []):
         if isinstance(part, ServerCall) and part.id == call_id and RESULT_BLOCK not in part.extra:
-            return at
-        at -= 1
+            return part.index
     return -1
 
 
 def extend_result(draft: Draft, key: int, more: list[JsonValue]) -> bool:
     """Add to the result whose block has this key; return whether there is one."""
-    at = draft.count - 1
-    while at >= 0:
-        part = draft.part_at(at)
+    for part in reversed(draft.parts):
         if isinstance(part, ServerCall) and part.extra.get(RESULT_INDEX) == key:
             before = part.result
             items = [] if before is MISSING else before if isinstance(before, list) else [before]
-            draft.update_part(at, result=[*items, *more])
+            draft.update_part(part.index, result=[*items, *more])
             return True
-        at -= 1
     return False
 
 

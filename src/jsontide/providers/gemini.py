@@ -601,12 +601,11 @@ def add_result(draft: Draft, kind: str, fields: dict[str, Any], extra: dict[str,
 
 def _find_server_call(draft: Draft, kind: str, call_id: str | None) -> int:
     """Return the place of the call that a result answers, or -1."""
-    for at in range(draft.count - 1, -1, -1):
-        part = draft.part_at(at)
+    for part in reversed(draft.parts):
         if not isinstance(part, ServerCall) or part.type != kind or part.result is not MISSING:
             continue
         if call_id is None or part.id is None or part.id == call_id:
-            return at
+            return part.index
     return -1
 
 
@@ -699,11 +698,8 @@ def _add_source(draft: Draft, chunk: dict[str, Any]) -> None:
 
 
 def _has_source(draft: Draft, url: str | None, title: str | None, extra: dict[str, JsonValue]) -> bool:
-    for at in range(draft.count):
-        part = draft.part_at(at)
-        if isinstance(part, Source) and part.url == url and part.title == title and part.extra == extra:
-            return True
-    return False
+    sources = [part for part in draft.parts if isinstance(part, Source)]
+    return any([(part.url, part.title, part.extra) == (url, title, extra) for part in sources])
 
 
 def read_source(fields: dict[str, Any]) -> tuple[str | None, str | None]:
@@ -713,10 +709,9 @@ def read_source(fields: dict[str, Any]) -> tuple[str | None, str | None]:
 class _Text:
     """A text part, and where in the whole text it begins."""
 
-    __slots__ = ("at", "citations", "encoded", "offset", "part")
+    __slots__ = ("citations", "encoded", "offset", "part")
 
-    def __init__(self, at: int, part: TextPart, offset: int) -> None:
-        self.at: Final = at
+    def __init__(self, part: TextPart, offset: int) -> None:
         self.part: Final = part
         self.offset: Final = offset
         self.encoded: Final = part.text.encode("utf-8", "surrogatepass")
@@ -734,7 +729,7 @@ def cite(draft: Draft, supports: list[Any], sources: list[Any]) -> None:
     _locate_all(draft, texts, supports, sources)
     for text in texts:
         if text.citations:
-            draft.update_part(text.at, citations=text.part._citations.add(text.citations))
+            draft.update_part(text.part.index, citations=text.part._citations.add(text.citations))
 
 
 def cite_again(draft: Draft) -> None:
@@ -745,7 +740,7 @@ def cite_again(draft: Draft) -> None:
     for text in texts:
         citations = tuple(text.citations)
         if citations != text.part.citations:
-            draft.update_part(text.at, citations=citations)
+            draft.update_part(text.part.index, citations=citations)
 
 
 def _locate_all(draft: Draft, texts: list[_Text], supports: list[Any], sources: list[Any]) -> None:
@@ -759,10 +754,9 @@ def _locate_all(draft: Draft, texts: list[_Text], supports: list[Any], sources: 
 def _find_texts(draft: Draft) -> list[_Text]:
     texts: list[_Text] = []
     offset = 0
-    for at in range(draft.count):
-        part = draft.part_at(at)
+    for part in draft.parts:
         if isinstance(part, TextPart):
-            text = _Text(at, part, offset)
+            text = _Text(part, offset)
             offset += len(text.encoded)
             texts.append(text)
     return texts

@@ -170,12 +170,11 @@ def read_server_call(draft: Draft, index: int, key: int, kind: str, step: dict[s
 
 def find_called(draft: Draft, kind: str, call_id: str | None) -> int:
     """Return the place of the call that a result answers, or -1."""
-    for at in range(draft.count - 1, -1, -1):
-        part = draft.part_at(at)
+    for part in reversed(draft.parts):
         if isinstance(part, ServerCall) and part.result is MISSING:
             is_of_kind = part.type == kind.removesuffix("_result") + "_call"
             if part.id == call_id if call_id else is_of_kind:
-                return at
+                return part.index
     return -1
 
 

@@ -141,8 +141,7 @@ def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> 
 
 def close_custom_calls(draft: Draft) -> None:
     """End the strings that the inputs of custom tools are: only the end of the message says that they are whole."""
-    for at in range(draft.count):
-        part = draft.part_at(at)
+    for part in draft.parts:
         if isinstance(part, PartialCall) and part.extra.get("type") == CUSTOM and load_json(part.arguments) is None:
             name = None if part.id else part.name
             draft.add_call(CallDelta(NO_INDEX, part.id, name, '"' if part.arguments else '""', is_written=True))
@@ -305,11 +304,8 @@ def _read_thinking(draft: Draft, part: dict[str, Any]) -> None:
 
 
 def _length_of_last_text(draft: Draft) -> int:
-    for at in range(draft.count - 1, -1, -1):
-        part = draft.part_at(at)
-        if isinstance(part, TextPart):
-            return part.growing_text.length
-    return 0
+    texts = [part for part in draft.parts if isinstance(part, TextPart)]
+    return texts[-1].growing_text.length if texts else 0
 
 
 def read_annotations(draft: Draft, annotations: object) -> None:
@@ -345,7 +341,7 @@ def read_sources(draft: Draft, name: str, value: object) -> None:
     if not isinstance(value, (list, tuple)):
         merge_metadata(draft, name, value)
         return
-    known = {part.url: part for part in [draft.part_at(at) for at in range(draft.count)] if isinstance(part, Source)}
+    known = {part.url: part for part in draft.parts if isinstance(part, Source)}
     for item in value:
         fields = as_dict(item)
         url = as_text(item) or text_of(fields, "url")

@@ -681,9 +681,7 @@ class Items:
 
     def _answer(self, call_id: str, result: JsonValue) -> None:
         """Note the result of a call, for which nobody waits any more."""
-        draft = self.draft
-        for at in range(draft.count):
-            part = draft.part_at(at)
+        for part in self.draft.parts:
             if isinstance(part, ServerCall) and part.id == call_id:
                 self._describe(part, part.evolve(result=result, needs_action=False))
 
@@ -815,7 +813,7 @@ def _read_output(items: Items, output: list[dict[str, Any]]) -> None:
     nothing of its kind came before: some servers give it another id.
     """
     draft, known = items.draft, _find_known(items)
-    before = [draft.part_at(at) for at in range(draft.count)]
+    before = draft.parts
     has_text = any([isinstance(part, (TextPart, Refusal)) for part in before])
     has_thought = any([isinstance(part, ReasoningPart) for part in before])
     has_call = any([isinstance(part, (PartialCall, CompleteCall)) for part in before])
