@@ -281,9 +281,8 @@ def feed(emitter: EventEmitter, text: str) -> None:
         _feed_rest(emitter, text)
         return
     held = emitter.held
-    if emitter.scan(text):
-        emitter.emit_more(text)
-    elif emitter.is_over:
+    emitter.scan(text)
+    if emitter.is_over:
         _feed_rest(emitter, _after_error(emitter, held, text))
     elif emitter.mode == modes.STRING:
         emitter.emit_open_string()
@@ -695,16 +694,6 @@ class EventEmitter(Scanner):
             self._emit_delta(join_pieces(pieces, done, count), self.index - len(self.held))
             self.emitted_pieces = count
         if not self.keeps_text and count:
-            self._drop_text()
-
-    def emit_more(self, text: str) -> None:
-        """Emit a fragment that is nothing but more of the open string; a key is emitted when it is complete."""
-        if self.mode != modes.STRING:
-            return
-        if self.wants_deltas:
-            self._emit_delta(text, self.index)
-            self.emitted_pieces += 1
-        if not self.keeps_text:
             self._drop_text()
 
     def _drop_text(self) -> None:
