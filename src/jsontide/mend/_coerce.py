@@ -40,25 +40,8 @@ _FORM: Final = re.compile(
 )
 _UNITS: Final = frozenset(
     (
-        *(
-            "%",
-            "°",
-            "$",
-            "€",
-            "£",
-            "¥",
-            "₹",
-            "eur",
-            "usd",
-            "gbp",
-            "jpy",
-            "chf",
-            "cny",
-            "inr",
-            "euro",
-            "euros",
-            "dollars",
-        ),
+        *("%", "°", "$", "€", "£", "¥", "₹"),
+        *("eur", "usd", "gbp", "jpy", "chf", "cny", "inr", "euro", "euros", "dollars"),
         *("kg", "g", "mg", "lb", "lbs", "oz", "m", "km", "cm", "mm", "nm", "mi", "ft", "yd", "inch", "inches", "miles"),
         *("km²", "m²", "cm²", "m³", "l", "ml", "s", "sec", "secs", "ms", "min", "mins", "h", "hr", "hrs", "kmh", "mph"),
         *("second", "seconds", "minute", "minutes", "hour", "hours", "day", "days", "week", "weeks", "month", "months"),

@@ -43,15 +43,6 @@ def is_number(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def is_tuple_of(kind: type[object], items: object) -> bool:
-    if type(items) is not tuple:
-        return False
-    for item in items:
-        if type(item) is not kind:
-            return False
-    return True
-
-
 def tuple_of(kind: type[Item], name: str, items: object) -> tuple[Item, ...]:
     """Return items as a tuple; a list may be changed by its owner later on."""
     if not isinstance(items, tuple | list):
@@ -306,15 +297,13 @@ class ToolCallDelta:
     """Whether the provider reports that the call broke off: then it cannot be run."""
 
     def __post_init__(self) -> None:
-        if self.index is not None and type(self.index) is not int and not is_number(self.index):
+        if self.index is not None and not is_number(self.index):
             raise wrong_type("index", "an int or None", self.index)
-        if (self.id is not None and type(self.id) is not str) or (self.name is not None and type(self.name) is not str):
-            check_texts(self, "id", "name")
-        if type(self.arguments) is not str and not isinstance(self.arguments, str | Mapping | None):
+        check_texts(self, "id", "name")
+        if not isinstance(self.arguments, str | Mapping | None):
             raise wrong_type("arguments", "a str, a mapping or None", self.arguments)
         check_choice("mode", self.mode, _MODES)
-        if type(self.on_server) is not bool or type(self.cut_off) is not bool:
-            check_switches(self, "on_server", "cut_off")
+        check_switches(self, "on_server", "cut_off")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,15 +317,8 @@ class Delta:
     tool_calls: tuple[ToolCallDelta, ...] = ()
 
     def __post_init__(self) -> None:
-        if (
-            (self.content is not None and type(self.content) is not str)
-            or (self.role is not None and type(self.role) is not str)
-            or (self.reasoning is not None and type(self.reasoning) is not str)
-            or (self.refusal is not None and type(self.refusal) is not str)
-        ):
-            check_texts(self, "role", "content", "reasoning", "refusal")
-        if not is_tuple_of(ToolCallDelta, self.tool_calls):
-            object.__setattr__(self, "tool_calls", tuple_of(ToolCallDelta, "tool_calls", self.tool_calls))
+        check_texts(self, "role", "content", "reasoning", "refusal")
+        object.__setattr__(self, "tool_calls", tuple_of(ToolCallDelta, "tool_calls", self.tool_calls))
 
 
 NO_DELTA: Final = Delta()
@@ -351,12 +333,11 @@ class Choice:
     finish_reason: str | None = None
 
     def __post_init__(self) -> None:
-        if type(self.index) is not int and not is_number(self.index):
+        if not is_number(self.index):
             raise wrong_type("index", "an int", self.index)
-        if type(self.delta) is not Delta and not isinstance(self.delta, Delta):
+        if not isinstance(self.delta, Delta):
             raise wrong_type("delta", "a Delta", self.delta)
-        if self.finish_reason is not None:
-            check_texts(self, "finish_reason")
+        check_texts(self, "finish_reason")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,10 +355,8 @@ class CompletionChunk:
     """What the message cost so far; the last one counts."""
 
     def __post_init__(self) -> None:
-        if not is_tuple_of(Choice, self.choices):
-            object.__setattr__(self, "choices", tuple_of(Choice, "choices", self.choices))
-        if self.error is not None or self.id is not None or self.model is not None:
-            check_texts(self, "error", "id", "model")
+        object.__setattr__(self, "choices", tuple_of(Choice, "choices", self.choices))
+        check_texts(self, "error", "id", "model")
         if self.created is not None and not is_number(self.created) and not isinstance(self.created, float):
             raise wrong_type("created", "a number or None", self.created)
         if self.usage is not None and not isinstance(self.usage, Usage):

@@ -55,7 +55,7 @@ class SseState:
 def start_sse(*, max_chars: int = MAX_CHARS) -> SseState:
     """Return the state before the first chunk; an event or a line may have `max_chars` characters."""
     check_count("max_chars", max_chars)
-    return SseState(START_OF_TEXT, wire.start_sse(max_chars))
+    return SseState(START_OF_TEXT, SseRest(max_chars))
 
 
 def feed_sse(state: SseState, chunk: Chunk) -> tuple[SseState, tuple[SseEvent, ...]]:
@@ -100,7 +100,7 @@ class NdjsonState:
 def start_ndjson(*, max_chars: int = MAX_CHARS) -> NdjsonState:
     """Return the state before the first chunk; a line may have `max_chars` characters."""
     check_count("max_chars", max_chars)
-    return NdjsonState(START_OF_TEXT, wire.start_ndjson(max_chars))
+    return NdjsonState(START_OF_TEXT, NdjsonRest(max_chars))
 
 
 def feed_ndjson(state: NdjsonState, chunk: Chunk) -> tuple[NdjsonState, tuple[str, ...]]:

@@ -227,7 +227,12 @@ class SseRest(Value):
     FIELDS: ClassVar[tuple[str, ...]] = ("max_chars", "line", "event", "after_cr", "is_too_long")
 
     def __init__(
-        self, max_chars: int, line: GrowingText | None, event: OpenEvent, after_cr: bool, is_too_long: bool
+        self,
+        max_chars: int,
+        line: GrowingText | None = None,
+        event: OpenEvent = NO_EVENT,
+        after_cr: bool = False,
+        is_too_long: bool = False,
     ) -> None:
         self.max_chars: Final = max_chars
         """The most that an event or a line may have."""
@@ -242,10 +247,6 @@ class SseRest(Value):
     def error(self) -> str | None:
         """Why reading stopped, if it did."""
         return f"an event is longer than {self.max_chars} characters" if self.is_too_long else None
-
-
-def start_sse(max_chars: int) -> SseRest:
-    return SseRest(max_chars, None, NO_EVENT, False, False)
 
 
 def feed_sse(rest: SseRest, text: str, found: list[Any]) -> SseRest:
@@ -266,10 +267,10 @@ def feed_sse(rest: SseRest, text: str, found: list[Any]) -> SseRest:
         event, at = _read_lines(rest, text, found)
         line = GrowingText(text[at:]) if at < len(text) else None
     if event is None or (line is not None and line.length > rest.max_chars):
-        return SseRest(rest.max_chars, None, NO_EVENT, False, True)
+        return SseRest(rest.max_chars, is_too_long=True)
     if line is None and rest.line is None and event is rest.event and after_cr is rest.after_cr:
         return rest  # as between most events
-    return SseRest(rest.max_chars, line, event, after_cr, False)
+    return SseRest(rest.max_chars, line, event, after_cr)
 
 
 def _read_lines(rest: SseRest, text: str, found: list[Any]) -> tuple[OpenEvent | None, int]:
@@ -328,7 +329,7 @@ class NdjsonRest(Value):
 
     FIELDS: ClassVar[tuple[str, ...]] = ("max_chars", "line", "is_too_long")
 
-    def __init__(self, max_chars: int, line: GrowingText | None, is_too_long: bool) -> None:
+    def __init__(self, max_chars: int, line: GrowingText | None = None, is_too_long: bool = False) -> None:
         self.max_chars: Final = max_chars
         """The most that a line may have."""
         self.line: Final = line
@@ -338,10 +339,6 @@ class NdjsonRest(Value):
     def error(self) -> str | None:
         """Why reading stopped, if it did."""
         return f"a line is longer than {self.max_chars} characters" if self.is_too_long else None
-
-
-def start_ndjson(max_chars: int) -> NdjsonRest:
-    return NdjsonRest(max_chars, None, False)
 
 
 def feed_ndjson(rest: NdjsonRest, text: str) -> tuple[NdjsonRest, list[str]]:
@@ -355,7 +352,7 @@ def feed_ndjson(rest: NdjsonRest, text: str) -> tuple[NdjsonRest, list[str]]:
         whole = text[at:end] if line is None else line.read() + text[at:end]
         line = None
         if len(whole) > most:
-            return NdjsonRest(most, None, True), found
+            return NdjsonRest(most, is_too_long=True), found
         stripped = whole.strip(_AROUND_LINES)
         if stripped:
             found.append(stripped)
@@ -365,8 +362,8 @@ def feed_ndjson(rest: NdjsonRest, text: str) -> tuple[NdjsonRest, list[str]]:
         last = text[at:]
         line = GrowingText(last) if line is None else line.append(last)
         if line.length > most:
-            return NdjsonRest(most, None, True), found
-    return rest if line is rest.line else NdjsonRest(most, line, False), found
+            return NdjsonRest(most, is_too_long=True), found
+    return rest if line is rest.line else NdjsonRest(most, line), found
 
 
 def rest_of_ndjson(rest: NdjsonRest) -> str:
@@ -917,7 +914,7 @@ def _decide(framing: UnknownFraming, text: str) -> tuple[Framing, str]:
     if form == "object":
         return OneDocument(framing.max_chars, NO_TEXT), opening
     # Of any other text, lines that are no field of an event are found.
-    return start_sse(framing.max_chars), " " + opening if after_space else opening
+    return SseRest(framing.max_chars), " " + opening if after_space else opening
 
 
 def _grow(framing: OneDocument, text: str, events: list[RawEvent]) -> tuple[Framing, str]:
@@ -928,11 +925,11 @@ def _grow(framing: OneDocument, text: str, events: list[RawEvent]) -> tuple[Fram
         whole = grown.read()
         line, _, _ = whole.partition("\n")
         if isinstance(load_json(line), dict):
-            return start_ndjson(framing.max_chars), whole
+            return NdjsonRest(framing.max_chars), whole
         is_one = True
     if grown.length <= framing.max_chars:
         return OneDocument(framing.max_chars, grown, is_one), ""
-    rest = NdjsonRest(framing.max_chars, None, True)
+    rest = NdjsonRest(framing.max_chars, is_too_long=True)
     events.append(Failure(rest.error or ""))
     return rest, ""
 
