@@ -12,45 +12,33 @@ from typing import Any, Final
 
 from jsontide.messages.types import ProviderError, ProviderErrorKind
 
-_KINDS_BY_WORD: Final = {
-    "ratelimit": ProviderErrorKind.RATE_LIMIT,
-    "toomanyrequests": ProviderErrorKind.RATE_LIMIT,
-    "resourceexhausted": ProviderErrorKind.RATE_LIMIT,
-    "throttl": ProviderErrorKind.RATE_LIMIT,
-    "insufficientquota": ProviderErrorKind.QUOTA,
-    "billing": ProviderErrorKind.QUOTA,
-    "overloaded": ProviderErrorKind.OVERLOADED,
-    "unavailable": ProviderErrorKind.OVERLOADED,
-    "slowdown": ProviderErrorKind.OVERLOADED,
-    "modelnotready": ProviderErrorKind.OVERLOADED,
-    "contextlength": ProviderErrorKind.CONTEXT_LENGTH,
-    "contextsize": ProviderErrorKind.CONTEXT_LENGTH,
-    "requesttoolarge": ProviderErrorKind.CONTEXT_LENGTH,
-    "authentication": ProviderErrorKind.AUTHENTICATION,
-    "unauthenticated": ProviderErrorKind.AUTHENTICATION,
-    "unauthorized": ProviderErrorKind.AUTHENTICATION,
-    "invalidapikey": ProviderErrorKind.AUTHENTICATION,
-    "unrecognizedclient": ProviderErrorKind.AUTHENTICATION,
-    "expiredtoken": ProviderErrorKind.AUTHENTICATION,
-    "permission": ProviderErrorKind.PERMISSION,
-    "accessdenied": ProviderErrorKind.PERMISSION,
-    "forbidden": ProviderErrorKind.PERMISSION,
-    "notfound": ProviderErrorKind.NOT_FOUND,
-    "timeout": ProviderErrorKind.TIMEOUT,
-    "deadlineexceeded": ProviderErrorKind.TIMEOUT,
-    "invalidrequest": ProviderErrorKind.INVALID_REQUEST,
-    "invalidargument": ProviderErrorKind.INVALID_REQUEST,
-    "invalidprompt": ProviderErrorKind.INVALID_REQUEST,
-    "failedprecondition": ProviderErrorKind.INVALID_REQUEST,
-    "badrequest": ProviderErrorKind.INVALID_REQUEST,
-    "validation": ProviderErrorKind.INVALID_REQUEST,
-    "internal": ProviderErrorKind.SERVER,
-    "server": ProviderErrorKind.SERVER,
-    "apierror": ProviderErrorKind.SERVER,
-    "modelstreamerror": ProviderErrorKind.SERVER,
-    "modelerror": ProviderErrorKind.SERVER,
+_WORDS: Final = {
+    ProviderErrorKind.RATE_LIMIT: ("ratelimit", "toomanyrequests", "resourceexhausted", "throttl"),
+    ProviderErrorKind.QUOTA: ("insufficientquota", "billing"),
+    ProviderErrorKind.OVERLOADED: ("overloaded", "unavailable", "slowdown", "modelnotready"),
+    ProviderErrorKind.CONTEXT_LENGTH: ("contextlength", "contextsize", "requesttoolarge"),
+    ProviderErrorKind.AUTHENTICATION: (
+        "authentication",
+        "unauthenticated",
+        "unauthorized",
+        "invalidapikey",
+        "unrecognizedclient",
+        "expiredtoken",
+    ),
+    ProviderErrorKind.PERMISSION: ("permission", "accessdenied", "forbidden"),
+    ProviderErrorKind.NOT_FOUND: ("notfound",),
+    ProviderErrorKind.TIMEOUT: ("timeout", "deadlineexceeded"),
+    ProviderErrorKind.INVALID_REQUEST: (
+        "invalidrequest",
+        "invalidargument",
+        "invalidprompt",
+        "failedprecondition",
+        "badrequest",
+        "validation",
+    ),
+    ProviderErrorKind.SERVER: ("internal", "server", "apierror", "modelstreamerror", "modelerror"),
 }
-"""By fragments of error names in lower-case letters only; the first match counts."""
+"""Fragments of error names in lower-case letters only; the first kind that has one counts."""
 _KINDS_BY_STATUS: Final = {
     400: ProviderErrorKind.INVALID_REQUEST,
     401: ProviderErrorKind.AUTHENTICATION,
@@ -170,8 +158,8 @@ def _kind_of(value: object) -> ProviderErrorKind:
         if value.isdecimal() and len(value) == 3:
             return _kind_of(int(value))
         word = re.sub("[^a-z]", "", value.lower())
-        for part, kind in _KINDS_BY_WORD.items():
-            if part in word:
+        for kind, parts in _WORDS.items():
+            if any([part in word for part in parts]):
                 return kind
         return ProviderErrorKind.OTHER
     if isinstance(value, bool) or not isinstance(value, int):
