@@ -11,16 +11,14 @@ Kind = TypeVar("Kind")
 def check_state(state: object, kind: type[Kind], article: str = "a") -> Kind:
     """Return a state, refuse anything else."""
     if not isinstance(state, kind):
-        message = f"a state must be {article} {kind.__name__}, not {type(state).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a state must be {article} {kind.__name__}, not {type(state).__name__}")
     return state
 
 
 def check_type(name: str, value: object, kind: type[Kind], expected: str = "") -> Kind:
     """Return a value, refuse one of another type."""
     if not isinstance(value, kind):
-        message = f"{name} must be {expected or kind.__name__}, not {type(value).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"{name} must be {expected or kind.__name__}, not {type(value).__name__}")
     return value
 
 
@@ -33,8 +31,7 @@ def check_choices(options: object, accepted: Mapping[str, Sequence[str]]) -> Non
 def check_choice(name: str, choice: object, accepted: Sequence[str]) -> None:
     """Refuse anything but one of the choices."""
     if choice not in accepted:
-        message = f"{name} must be one of {', '.join(map(repr, accepted))}, not {choice!r}"
-        raise ValueError(message)
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, not {choice!r}")
 
 
 def check_switches(options: object, *names: str) -> None:
@@ -51,18 +48,14 @@ def check_switch(name: str, value: object) -> None:
 def check_count(name: str, value: object, expected: str = "an int", least: int = 1) -> None:
     """Refuse anything but an integer of at least 1, or another least one."""
     if not isinstance(value, int) or isinstance(value, bool):
-        message = f"{name} must be {expected}, not {type(value).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"{name} must be {expected}, not {type(value).__name__}")
     if value < least:
-        message = f"{name} must be at least {least}, not {value}"
-        raise ValueError(message)
+        raise ValueError(f"{name} must be at least {least}, not {value}")
 
 
 def check_seconds(name: str, value: object, least: float = 0) -> None:
     """Refuse anything but a number of seconds of at least `least`."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        message = f"{name} must be a number of seconds, not {type(value).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"{name} must be a number of seconds, not {type(value).__name__}")
     if not least <= value < float("inf"):
-        message = f"{name} must be at least {least:g} seconds, not {value!r}"
-        raise ValueError(message)
+        raise ValueError(f"{name} must be at least {least:g} seconds, not {value!r}")

@@ -79,8 +79,7 @@ def as_text(
     """
     if isinstance(chunk, str):
         if source is not None and chunk:
-            message = f"a str {noun} cannot follow bytes {noun}s"
-            raise TypeError(message)
+            raise TypeError(f"a str {noun} cannot follow bytes {noun}s")
         # A subclass of `str`, such as those for HTML, may slice and join in its own way.
         return source, str.__str__(chunk), True
     if isinstance(chunk, bytes):
@@ -88,11 +87,9 @@ def as_text(
     elif isinstance(chunk, _LIKE_BYTES):
         data = bytes(chunk)
     else:
-        message = f"a {noun} must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a {noun} must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}")
     if source is None and index > 0 and data:
-        message = f"a bytes {noun} cannot follow str {noun}s"
-        raise TypeError(message)
+        raise TypeError(f"a bytes {noun} cannot follow str {noun}s")
     return decode(START_OF_BYTES if source is None else source, data)
 
 

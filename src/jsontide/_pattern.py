@@ -112,8 +112,7 @@ def parse_pattern(pattern: str | Sequence[Segment | Step], noun: str = "pattern"
         return _parse_text(pattern)
     if isinstance(pattern, Sequence) and not isinstance(pattern, bytes | bytearray | memoryview):
         return tuple(_convert_segment(pattern, at, noun) for at in range(len(pattern)))
-    message = f"a {noun} must be a string or a sequence of keys and indices, not {type(pattern).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"a {noun} must be a string or a sequence of keys and indices, not {type(pattern).__name__}")
 
 
 def _convert_segment(segments: Sequence[Segment | Step], at: int, noun: str) -> Step:
@@ -123,8 +122,7 @@ def _convert_segment(segments: Sequence[Segment | Step], at: int, noun: str) -> 
     if isinstance(segment, str):
         return Key(segment)
     if not isinstance(segment, int) or isinstance(segment, bool):
-        message = f"a {noun} must have keys and indices, not {type(segment).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a {noun} must have keys and indices, not {type(segment).__name__}")
     if segment < 0:
         before = path_text(tuple(each for each in segments[:at] if isinstance(each, str | int)))
         _fail(_FROM_START, f"{before}[{segment}]", len(before) + 1)

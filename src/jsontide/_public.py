@@ -39,7 +39,6 @@ def lazily(package: str, *modules: str) -> Callable[[str], object]:
             if hasattr(module, name):
                 space[name] = getattr(module, name)
                 return space[name]
-        message = f"module {package!r} has no attribute {name!r}"
-        raise AttributeError(message, name=name, obj=sys.modules[package])
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=sys.modules[package])
 
     return load

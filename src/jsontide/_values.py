@@ -85,8 +85,7 @@ def json_type(value: Any) -> i64:
         return NUMBER
     if isinstance(value, tuple):
         return ARRAY
-    message = f"expected a JSON value, not {type(value).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"expected a JSON value, not {type(value).__name__}")
 
 
 def check_number(value: Any, is_text: bool) -> None:
@@ -98,8 +97,7 @@ def check_number(value: Any, is_text: bool) -> None:
 def check_key(key: object) -> None:
     """Raise unless a key is a string."""
     if not isinstance(key, str):
-        message = f"keys must be str, not {type(key).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"keys must be str, not {type(key).__name__}")
 
 
 def check_depth(depth: i64) -> None:
@@ -139,8 +137,7 @@ def number_text(value: Any) -> str:
             return str(Decimal(value))
     text = float.__repr__(value) if isinstance(value, float) else str(value)
     if "n" in text or "N" in text:
-        message = f"JSON has no number for {text}"
-        raise ValueError(message)
+        raise ValueError(f"JSON has no number for {text}")
     return text
 
 
@@ -277,8 +274,7 @@ def flatten(value: object, max_depth: int = sys.maxsize) -> list[Any]:
             parts.append(part)
             continue
         if depth > max_depth:
-            message = f"value is nested deeper than {max_depth} levels, or contains itself"
-            raise ValueError(message)
+            raise ValueError(f"value is nested deeper than {max_depth} levels, or contains itself")
         waiting += [(each, depth + 1) for each in inner[::-1]]
     return parts
 

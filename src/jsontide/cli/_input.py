@@ -105,8 +105,7 @@ def errors_of(source: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        message = f"cannot read {source}: {error.strerror}"
-        raise UnreadableError(message) from error
+        raise UnreadableError(f"cannot read {source}: {error.strerror}") from error
 
 
 _Item = TypeVar("_Item")

@@ -91,8 +91,7 @@ class Subscription:
         return f"<Subscription {self.pattern!r}{' cancelled' if self._is_cancelled else ''}>"
 
     def __reduce__(self) -> NoReturn:
-        message = "a subscription cannot be copied or pickled: it belongs to its accumulator"
-        raise TypeError(message)
+        raise TypeError("a subscription cannot be copied or pickled: it belongs to its accumulator")
 
 
 @mypyc_attr(allow_interpreted_subclasses=True)
@@ -316,8 +315,7 @@ class JsonFragmentAccumulator:
     def _mark(self) -> EventState:
         """Return the state of the stream."""
         if self._phase == _READING:
-            message = "the last call was interrupted, and what it read is lost; call reset and begin again"
-            raise RuntimeError(message)
+            raise RuntimeError("the last call was interrupted, and what it read is lost; call reset and begin again")
         return self._shared or EventState(self._emitter, self._source)
 
     def _claim(self) -> EventEmitter:

@@ -94,8 +94,7 @@ def check_callback(callback: object) -> None:
     Most are recognised here, before they are called; `check_result` finds the others.
     """
     if not callable(callback):
-        message = f"a callback must be callable, not {type(callback).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"a callback must be callable, not {type(callback).__name__}")
     function: object = callback
     while isinstance(function, functools.partial):
         function = function.func
@@ -116,5 +115,4 @@ def check_result(result: object) -> None:
 
 
 def _refuse(what: str) -> None:
-    message = f"{what}: {_HINT}"
-    raise TypeError(message)
+    raise TypeError(f"{what}: {_HINT}")

@@ -148,8 +148,7 @@ class Mending:
         for name in ("kinds", "allowed_in_calls"):
             kinds = getattr(self, name)
             if not isinstance(kinds, frozenset | set) or not all(isinstance(kind, RepairKind) for kind in kinds):
-                message = f"{name} must be a set of RepairKind, not {kinds!r}"
-                raise TypeError(message)
+                raise TypeError(f"{name} must be a set of RepairKind, not {kinds!r}")
             object.__setattr__(self, name, frozenset(kinds))
         check_choices(self, _CHOICES)
         for field in fields(self):
@@ -176,8 +175,7 @@ class Mending:
 def check_mending(mending: object) -> Mending:
     """Raise `TypeError` for anything but `Mending`."""
     if not isinstance(mending, Mending):
-        message = f"mend must be a Mending, such as jsontide.mend.MODELS, not {type(mending).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"mend must be a Mending, such as jsontide.mend.MODELS, not {type(mending).__name__}")
     return mending
 
 
@@ -186,11 +184,9 @@ def check_on_repair(mend: object, on_repair: object) -> None:
     if on_repair is None:
         return
     if mend is None:
-        message = "on_repair needs mend: without it nothing is repaired"
-        raise TypeError(message)
+        raise TypeError("on_repair needs mend: without it nothing is repaired")
     if not callable(on_repair):
-        message = f"on_repair must be callable, not {type(on_repair).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"on_repair must be callable, not {type(on_repair).__name__}")
 
 
 MODELS: Final = Mending(kinds=frozenset(RepairKind) - {RepairKind.ELLIPSIS})

@@ -197,8 +197,7 @@ def start_mend(mending: Mending, shape: Shape | None = None) -> MendState:
     """Return the state before any text; `jsontide.schema.shape_of` gives the shape of a schema."""
     checked = check_mending(mending)
     if shape is not None and not isinstance(shape, Shape):
-        message = f"shape must be what jsontide.schema.shape_of returns, not {type(shape).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"shape must be what jsontide.schema.shape_of returns, not {type(shape).__name__}")
     return MendState(start_mender(checked, shape), None)
 
 

@@ -983,8 +983,7 @@ def feed_message(state: object, chunk: object) -> MessageState:
     """
     state = check_state(state, MessageState)
     if not isinstance(chunk, CompletionChunk):
-        message = f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events"
-        raise TypeError(message)
+        raise TypeError(f"a chunk must be a CompletionChunk, not {type(chunk).__name__}; stream_message takes events")
     if state.is_over:
         return state
     draft = Draft(state, state.config._rules)

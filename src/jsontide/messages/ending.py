@@ -485,8 +485,7 @@ def fail_message(state: object, error: object) -> MessageState:
     """Return the state after the stream failed with an exception or a text; the message keeps what it has."""
     state = check_state(state, MessageState)
     if not isinstance(error, (BaseException, str)):
-        message = f"an error must be an exception or a text, not {type(error).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"an error must be an exception or a text, not {type(error).__name__}")
     if state.is_over:
         return state
     cause = None if isinstance(error, str) else error

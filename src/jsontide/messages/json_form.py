@@ -289,5 +289,4 @@ _READERS: Final[dict[str, Callable[[object], object]]] = {
 
 
 def _refuse(why: str) -> NoReturn:
-    message = f"this is not a message that to_json wrote: {why}"
-    raise ValueError(message)
+    raise ValueError(f"this is not a message that to_json wrote: {why}")

@@ -109,8 +109,7 @@ class Tool(Generic[Args_co]):
         if not isinstance(name, str) or not name:
             raise ValueError("name must be a non-empty str")
         if not _NAME.fullmatch(name):
-            message = f"name must be 1 to 128 letters of a to z, digits, '_', '-', '.' and ':', not {name!r}"
-            raise ValueError(message)
+            raise ValueError(f"name must be 1 to 128 letters of a to z, digits, '_', '-', '.' and ':', not {name!r}")
         check_source(schema)
         self.name = name
         self.schema = _keep(schema)
@@ -153,8 +152,7 @@ class Tool(Generic[Args_co]):
             raise wrong_type("function", "callable", function)
         found, documented = describe(function)
         if name is None and not _NAME.fullmatch(found):
-            message = f"name must be passed: no provider takes a tool that is called {found!r}"
-            raise ValueError(message)
+            raise ValueError(f"name must be passed: no provider takes a tool that is called {found!r}")
         return Tool(
             found if name is None else name,
             cast("type[Mapping[str, object]]", FunctionArguments(function)),
@@ -171,8 +169,7 @@ class Tool(Generic[Args_co]):
     def call(self, arguments: object) -> object:
         """Call the function with arguments that were validated, and return what it returns."""
         if self.function is None:
-            message = f"the tool {self.name!r} has no function to call"
-            raise ValueError(message)
+            raise ValueError(f"the tool {self.name!r} has no function to call")
         if isinstance(self.schema, FunctionArguments):
             return self.function(**cast("dict[str, Any]", arguments))
         return self.function(arguments)
@@ -226,8 +223,7 @@ def _read_content(content: object) -> TextPart | File:
     if isinstance(content, str):
         return TextPart(content)
     if not isinstance(content, TextPart | File):
-        message = f"parts must be a str, TextPart or File, or several of them, not {type(content).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"parts must be a str, TextPart or File, or several of them, not {type(content).__name__}")
     if isinstance(content, File):
         check_texts(content, "media_type", "data", "url", "id", "name")
     return content
@@ -335,8 +331,7 @@ def to_plain(value: object) -> object:
     if isinstance(value, Enum):
         return to_plain(value.value)
     if isinstance(value, float) and not isfinite(value):
-        message = f"{value} is not a number in JSON"
-        raise ValueError(message)
+        raise ValueError(f"{value} is not a number in JSON")
     if value is None or isinstance(value, str | int | float | bool):
         return value
     if isinstance(value, date | time):
@@ -349,8 +344,7 @@ def _plain_instance(value: object) -> object:
         return write_parts([value])[0]
     if isinstance(value, UUID | Decimal | PurePath | timedelta):
         return str(value)
-    message = f"{type(value).__name__} has no form in JSON"
-    raise TypeError(message)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def read_content(parts: object) -> tuple[TextPart | File, ...]:
@@ -369,8 +363,7 @@ def _plain_key(key: object) -> str:
         return write_json(key)
     if isinstance(key, str | int | float | date | time | UUID | Decimal | PurePath):
         return str(key)
-    message = f"a key must be text, not {type(key).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"a key must be text, not {type(key).__name__}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -421,8 +414,7 @@ class MessageConfig:
         names = [tool.name for tool in tools]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            message = f"two tools are called {twice!r}"
-            raise ValueError(message)
+            raise ValueError(f"two tools are called {twice!r}")
         if answer_is_call and self.output_name in names:
             message = (
                 f"the name {self.output_name!r} is reserved for the emulated output: rename the tool, or output_name"
@@ -465,13 +457,11 @@ def check_tools(tools: object) -> tuple[Tool[Any], ...]:
     if isinstance(tools, Tool):
         raise TypeError("tools must be an iterable of Tool, not a single one: pass [tool]")
     if not isinstance(tools, Iterable):
-        message = f"tools must be an iterable of Tool, not {type(tools).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"tools must be an iterable of Tool, not {type(tools).__name__}")
     given = tuple(tools)
     for one in given:
         if not isinstance(one, Tool):
-            message = f"every tool must be a Tool, not {type(one).__name__}{_hint_at_tool(one)}"
-            raise TypeError(message)
+            raise TypeError(f"every tool must be a Tool, not {type(one).__name__}{_hint_at_tool(one)}")
     return given
 
 
@@ -482,8 +472,7 @@ def check_names(options: Mapping[str, object], accepted: type[object]) -> None:
         if name not in names:
             meant = _MEANT.get(name)
             hint = f"{meant} is meant" if meant else f"there are {', '.join(sorted(names))}"
-            message = f"there is no option {name!r}; {hint}"
-            raise TypeError(message)
+            raise TypeError(f"there is no option {name!r}; {hint}")
 
 
 def _hint_at_tool(given: object) -> str:

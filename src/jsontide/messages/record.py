@@ -70,8 +70,7 @@ class Record(Value):
 
 def refuse_hash(record: object) -> NoReturn:
     """Records hold dicts, as a provider wrote them."""
-    message = f"unhashable type: {type(record).__name__!r}"
-    raise TypeError(message)
+    raise TypeError(f"unhashable type: {type(record).__name__!r}")
 
 
 def shorten(text: str) -> str:

@@ -49,8 +49,7 @@ def tuple_of(kind: type[Item], name: str, items: object) -> tuple[Item, ...]:
         raise wrong_type(name, f"a tuple of {kind.__name__}", items)
     for item in items:
         if not isinstance(item, kind):
-            message = f"{name} must hold {kind.__name__} only, not {type(item).__name__}"
-            raise TypeError(message)
+            raise TypeError(f"{name} must hold {kind.__name__} only, not {type(item).__name__}")
     return tuple(items)
 
 

@@ -38,8 +38,7 @@ def to_request(message: Message[Any] | ToolResult | Iterable[ToolResult], provid
     results = (message,) if isinstance(message, ToolResult) else tuple(message)
     for result in results:
         if not isinstance(result, ToolResult):
-            problem = f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}"
-            raise TypeError(problem)
+            raise TypeError(f"to_request takes a Message or results of type ToolResult, not {type(result).__name__}")
     return make_sendable(find_form(provider).write_results(results)) if results else []
 
 
@@ -61,8 +60,7 @@ def tool_definitions(tools: Iterable[Tool[Any]], provider: str, *, strict: bool 
     defined = []
     for tool, parameters, found in _find_strict(tools, provider):
         if strict and found.problems:
-            problem = f"the tool {tool.name!r} cannot be strict: {'; '.join(found.problems)}"
-            raise ValueError(problem)
+            raise ValueError(f"the tool {tool.name!r} cannot be strict: {'; '.join(found.problems)}")
         is_strict = strict is not False and not found.problems
         written = found.schema if is_strict else _write_loosely(parameters, WITH_REQUESTS[provider].tools)
         defined.append(form.write_tool(tool.name, tool.description or "", written, strict=is_strict))
@@ -103,8 +101,7 @@ def answer_format(schema: object, provider: str) -> dict[str, Any]:
         return form.write_answer(loose, strict=False)
     found = make_strict(written, taken.strict, needs_object=taken.answers_are_objects)
     if found.problems and not taken.takes_loose_answers:
-        problem = f"{provider} does not take this schema of an answer: {'; '.join(found.problems)}"
-        raise ValueError(problem)
+        raise ValueError(f"{provider} does not take this schema of an answer: {'; '.join(found.problems)}")
     return form.write_answer(loose if found.problems else found.schema, strict=not found.problems)
 
 
@@ -151,8 +148,7 @@ def _write_loosely(parameters: dict[str, Any], taken: ToolRules) -> dict[str, An
 
 def _check_name(name: str, provider: str, taken: ToolRules) -> None:
     if taken.names and not re.fullmatch(taken.names, name):
-        message = f"{provider} refuses a tool that is called {name!r}: names are {taken.names_in_words}"
-        raise ValueError(message)
+        raise ValueError(f"{provider} refuses a tool that is called {name!r}: names are {taken.names_in_words}")
 
 
 def make_sendable(items: list[Item]) -> list[Item]:

@@ -87,8 +87,7 @@ def decode(state: TextState, chunk: object) -> tuple[TextState, str]:
         return _decode_str(state, str.__str__(chunk))
     if isinstance(chunk, _LIKE_BYTES):
         return _decode_bytes(state, bytes(chunk))
-    message = f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"a chunk must be str, bytes, bytearray or memoryview, not {type(chunk).__name__}")
 
 
 def _decode_bytes(state: TextState, data: bytes) -> tuple[TextState, str]:

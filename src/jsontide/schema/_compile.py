@@ -131,8 +131,7 @@ def _dump(source: AnySchema) -> str:
     try:
         return json.dumps(source)
     except (TypeError, ValueError) as error:
-        problem = f"a JSON Schema must be JSON: {error}"
-        raise UnsupportedSchemaError(problem) from error
+        raise UnsupportedSchemaError(f"a JSON Schema must be JSON: {error}") from error
 
 
 def _check_size(source: AnySchema) -> None:
@@ -481,13 +480,11 @@ class _Compiler:
 def _apply_policies(node: SchemaNode, policies: Policies) -> SchemaNode:
     """Return a node with other policies; a pattern that matches nothing in the schema is an error."""
     if not isinstance(policies, Mapping):
-        message = f"policies must be a mapping from patterns to policies, not {type(policies).__name__}"
-        raise TypeError(message)
+        raise TypeError(f"policies must be a mapping from patterns to policies, not {type(policies).__name__}")
     for pattern, annotation in policies.items():
         made = _with_policy(node, parse_pattern(pattern), find_policy(annotation))
         if made is None:
-            message = f"policies: {pattern!r} matches nothing in the schema"
-            raise ValueError(message)
+            raise ValueError(f"policies: {pattern!r} matches nothing in the schema")
         node = made
     return node
 

@@ -182,8 +182,7 @@ def _build_tool(root: AnySchema, dialect: object) -> Tool:
     try:
         standard.check_schema(root)
     except SchemaError as error:
-        where = "/".join(["#", *map(str, error.absolute_path)])
-        raise UnsupportedSchemaError(error.message, where) from error
+        raise UnsupportedSchemaError(error.message, "/".join(["#", *map(str, error.absolute_path)])) from error
     _check_patterns(root)
     # By default `jsonschema` opens what a reference names; an empty registry has nothing to open.
     tool: Tool = _harden(standard)(root, registry=Registry())

@@ -121,8 +121,7 @@ _KEYS_OF_SAME_VALUE: Final = ("schema", "lax_schema", "json_schema", "arguments_
 def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
     """Return the JSON Schema of a type, the checks that its keywords refer to, and the validator of the whole."""
     if isinstance(source, BaseModel) or (is_dataclass(source) and not isinstance(source, type)):
-        problem = f"a schema must be a type, not an instance of {type(source).__name__}"
-        raise UnsupportedSchemaError(problem)
+        raise UnsupportedSchemaError(f"a schema must be a type, not an instance of {type(source).__name__}")
     try:
         adapter: TypeAdapter[Any] = source if isinstance(source, TypeAdapter) else TypeAdapter(_translate(source, {}))
         generators: list[SchemaGenerator] = []
@@ -135,8 +134,7 @@ def read_type(source: Any) -> tuple[Schema, list[FieldCheck], TypeAdapter[Any]]:
 
         written = adapter.json_schema(schema_generator=Noted)
     except (PydanticUserError, PydanticSchemaGenerationError) as error:
-        problem = f"pydantic cannot write a JSON Schema for {source!r}: {error.message}"
-        raise UnsupportedSchemaError(problem) from error
+        raise UnsupportedSchemaError(f"pydantic cannot write a JSON Schema for {source!r}: {error.message}") from error
     for part in _parts([adapter.core_schema]):
         # A signature is a schema for pydantic, which would call the function with a value; a class makes a named tuple.
         if part.get("type") == "call" and not isinstance(part["function"], type):

@@ -124,8 +124,7 @@ class Partial(Generic[Model]):
             return {}
         if not isinstance(value, dict):
             found = "a list" if isinstance(value, list) else "a scalar"
-            message = f"to_dict() needs an object, this is {found}; use so_far"
-            raise TypeError(message)
+            raise TypeError(f"to_dict() needs an object, this is {found}; use so_far")
         return value
 
     def is_complete_at(self, path: str | Sequence[Segment]) -> bool:
@@ -142,8 +141,7 @@ class Partial(Generic[Model]):
             raise AttributeError(name)
         shown = self.so_far
         if name in _METHODS_OF_MODELS and not isinstance(shown, ObjectView):
-            message = f"a Partial has no {name!r}; {_HINT_TO_DICT}"
-            raise AttributeError(message)
+            raise AttributeError(f"a Partial has no {name!r}; {_HINT_TO_DICT}")
         return cast("PartialValue", getattr(shown, name))
 
     def __getitem__(self, segment: Segment) -> PartialValue:
@@ -226,8 +224,7 @@ class ObjectView(_View[dict[str, JsonValue]]):
         is_known = any(isinstance(each, ObjectVariant) and key in each.properties for each in self._variants)
         if key not in self._shown and not is_known:
             hint = f"; {_HINT_TO_DICT}" if name in _METHODS_OF_MODELS else ""
-            message = f"the schema has no {name!r}{hint}"
-            raise AttributeError(message)
+            raise AttributeError(f"the schema has no {name!r}{hint}")
         return self[key]
 
     def __getitem__(self, key: str) -> PartialValue:

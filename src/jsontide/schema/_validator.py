@@ -179,8 +179,7 @@ def has_package(name: str) -> bool:
 def need_package(name: str, purpose: str) -> None:
     """Raise `ImportError` if a package is not installed."""
     if not has_package(name):
-        message = f"{purpose} needs the package {name}: pip install 'jsontide[{name}]'"
-        raise ImportError(message, name=name)
+        raise ImportError(f"{purpose} needs the package {name}: pip install 'jsontide[{name}]'", name=name)
 
 
 def find_path(value: JsonValue, location: tuple[Segment, ...]) -> Path:

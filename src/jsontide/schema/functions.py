@@ -65,8 +65,7 @@ def arguments_type(function: Callable[..., object]) -> Any:
         parameters = inspect.signature(function).parameters
         hints = get_type_hints(_unwrap(function), include_extras=True)
     except (TypeError, ValueError, NameError) as error:
-        problem = f"the signature of {describe(function)[0]} cannot be read: {error}"
-        raise UnsupportedSchemaError(problem) from error
+        raise UnsupportedSchemaError(f"the signature of {describe(function)[0]} cannot be read: {error}") from error
     descriptions = _read_docstring(function)[1]
     fields: dict[str, Any] = {}
     for name, parameter in parameters.items():

@@ -57,8 +57,7 @@ def find_policy(annotation: object) -> Policy:
     for kind, policy in _POLICY_OF.items():
         if isinstance(annotation, kind):
             return policy
-    message = f"a policy must be Stream(), Done() or Gate(), not {annotation!r}"
-    raise TypeError(message)
+    raise TypeError(f"a policy must be Stream(), Done() or Gate(), not {annotation!r}")
 
 
 _Annotated: TypeAlias = Stream | Done | Gate

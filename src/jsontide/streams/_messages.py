@@ -102,8 +102,7 @@ def stream_message(
     if isinstance(events, Chunk) or is_whole(events):
         events = (events,)  # all of a response, and not its characters or fields
     if isinstance(events, Mapping) or hasattr(type(events), "model_fields"):  # an iterable of its own fields
-        message = "events must be an iterable of events; this is a single one"
-        raise TypeError(message)
+        raise TypeError("events must be an iterable of events; this is a single one")
     check_plain(events, "events must be iterable", "astream_message")
     return MessageStream(events, _start(response_schema, state, options))
 
@@ -145,8 +144,7 @@ def _start(response_schema: object, state: StreamState | None, options: ReadingC
         return StreamState(start_message(MessageConfig(response_schema=response_schema, **options)))
     check_type("state", state, StreamState, "a StreamState")
     if response_schema is not None or options:
-        message = "a saved state goes on with its own options: pass no others"
-        raise TypeError(message)
+        raise TypeError("a saved state goes on with its own options: pass no others")
     return state
 
 

@@ -255,8 +255,7 @@ def _parsed(
     on_repair: Callable[[Repair], object] | None,
 ) -> LoopStage[Chunk, _Found]:
     if mend is not None and isinstance(state, ParserState) and state.index:
-        message = "a state that has read text cannot go on with mend: its text may need repairs too"
-        raise ValueError(message)
+        raise ValueError("a state that has read text cannot go on with mend: its text may need repairs too")
     return mended(kind(create_parser_state() if state is None else state), mend, on_repair)
 
 

@@ -220,16 +220,14 @@ def check_plain(source: object, expected: str, twin: str) -> None:
     """Refuse what has no items to pull, and name what to do with it."""
     if not isinstance(source, Iterable) or isinstance(source, Chunk | Mapping):
         hint = _hint_at(source, _PLAIN) or f"{twin} takes asynchronous ones"
-        message = f"{expected}, not {type(source).__name__}; {hint}"
-        raise TypeError(message)
+        raise TypeError(f"{expected}, not {type(source).__name__}; {hint}")
 
 
 def check_async(source: object, expected: str, twin: str) -> None:
     """Refuse what cannot be pulled from asynchronously, and name what to do with it."""
     if not isinstance(source, AsyncIterable):
         hint = _hint_at(source, _ASYNC) or f"{twin} takes plain ones"
-        message = f"{expected}, not {type(source).__name__}; {hint}"
-        raise TypeError(message)
+        raise TypeError(f"{expected}, not {type(source).__name__}; {hint}")
 
 
 def _hint_at(source: object, methods: Sequence[tuple[str, str]]) -> str:

@@ -52,8 +52,7 @@ def run_tools(
     prepared = _prepare(message, tools, describe_error)
     for one in prepared:
         if isinstance(one, PreparedCall) and one.is_async:
-            problem = f"the tool {one.tool.name!r} is asynchronous; arun_tools takes it"
-            raise TypeError(problem)
+            raise TypeError(f"the tool {one.tool.name!r} is asynchronous; arun_tools takes it")
     return [_run(one, describe_error) if isinstance(one, PreparedCall) else one for one in prepared]
 
 
@@ -94,15 +93,13 @@ async def arun_tools(
 def find_functions(tools: Iterable[Tool[Any]], describe: object) -> dict[str, Tool[Any]]:
     """Return the tools by name; raise before anything runs if they are not fit to be run."""
     if not callable(describe):
-        problem = f"describe_error must be callable, not {type(describe).__name__}"
-        raise TypeError(problem)
+        raise TypeError(f"describe_error must be callable, not {type(describe).__name__}")
     if is_asynchronous(describe):
         raise TypeError("describe_error must not be asynchronous")
     by_name: dict[str, Tool[Any]] = {}
     for tool in check_tools(tools):
         if tool.function is None:
-            problem = f"the tool {tool.name!r} has no function to call"
-            raise ValueError(problem)
+            raise ValueError(f"the tool {tool.name!r} has no function to call")
         by_name[tool.name] = tool
     return by_name
 
@@ -253,8 +250,7 @@ def _call(function: Callable[[], object]) -> object:
     try:
         return function()
     except StopIteration as error:  # it cannot be raised out of a thread into a task, which would wait for ever
-        message = "the tool raised StopIteration"
-        raise RuntimeError(message) from error
+        raise RuntimeError("the tool raised StopIteration") from error
 
 
 def end_call(call: ToolCall, output: object) -> ToolResult:

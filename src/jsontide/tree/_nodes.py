@@ -77,8 +77,7 @@ class _ContainerNode(_AnyNode):
             elif name == "keys":
                 made = self._seen.keys()
             else:
-                message = f"{type(self).__name__!r} object has no attribute {name!r}"
-                raise AttributeError(message)
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             object.__setattr__(self, name, made)
             return made
 

@@ -200,8 +200,7 @@ def has_decimals(state: ParserState) -> bool:
 def check_floats(state: ParserState) -> None:
     """Raise `ValueError` for states whose numbers are strings."""
     if state._tape.floats == "lexeme":
-        message = 'numbers must be numbers here: create the state with floats="float" or floats="decimal"'
-        raise ValueError(message)
+        raise ValueError('numbers must be numbers here: create the state with floats="float" or floats="decimal"')
 
 
 def find_position(state: ParserState, index: int) -> tuple[int, int]:

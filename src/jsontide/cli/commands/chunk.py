@@ -65,11 +65,9 @@ def _at(place: str, step: Callable[..., str], *arguments: bytes) -> str:
     try:
         return step(*arguments)
     except JsonStreamError as error:
-        message = f"{place}: not JSON: {error}"
-        raise BadSnapshotError(message) from error
+        raise BadSnapshotError(f"{place}: not JSON: {error}") from error
     except SnapshotConflict as error:
-        message = f"{place}: {error}"
-        raise BadSnapshotError(message) from error
+        raise BadSnapshotError(f"{place}: {error}") from error
 
 
 def _canonical(text: str | bytes) -> str:

@@ -75,8 +75,7 @@ class Program:
         try:
             self._process = subprocess.Popen(words, stdout=subprocess.PIPE)  # noqa: S603 - the user asks for it
         except OSError as error:
-            message = f"cannot run {words[0]}: {error.strerror}"
-            raise UnreadableError(message) from error
+            raise UnreadableError(f"cannot run {words[0]}: {error.strerror}") from error
 
     def __enter__(self) -> Self:
         return self

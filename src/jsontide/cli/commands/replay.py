@@ -87,8 +87,7 @@ def read_keys() -> Iterator[Callable[[], str]]:
 
         terminal = os.open(_TERMINAL, os.O_RDONLY | os.O_NOCTTY)
     except (ImportError, OSError) as error:
-        message = "cannot read keys: there is no terminal"
-        raise UnreadableError(message) from error
+        raise UnreadableError("cannot read keys: there is no terminal") from error
     before = termios.tcgetattr(terminal)
     waiting: deque[str] = deque()
 
