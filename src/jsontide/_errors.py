@@ -119,7 +119,7 @@ class ParserError:
     """
 
 
-_FENCE: Final = "found '`'"
+_FENCES: Final = ("found '`'", "found '~'")
 _PATH: Final = _LinkedPath(ParserError.__dict__["path"])
 setattr(ParserError, "path", _PATH)  # noqa: B010 - a type checker still sees the field
 
@@ -131,7 +131,8 @@ def get_link(error: ParserError) -> PathLink:
 
 def hint_at_mending(error: ParserError) -> str:
     """Return how to read a text that has the fence of a code block where JSON has none."""
-    return "a fence around JSON is read with mend=jsontide.mend.MODELS" if _FENCE in error.message else ""
+    is_fence = any(fence in error.message for fence in _FENCES)
+    return "a fence around JSON is read with mend=jsontide.mend.MODELS" if is_fence else ""
 
 
 class JsontideError(Exception):
