@@ -207,6 +207,33 @@ def arun_agent(ask: Ask, conversation: Asked, **options: Unpack[AgentChoices]) -
     return AsyncAgentStream(_Agent(ask, conversation, options, is_async=True))
 
 
+class _Reading:
+    """The message that is being read, and where the run stands: that is made when somebody asks."""
+
+    def __init__(self, stream: AsyncMessageStream[Any] | MessageStream[Any], state: RunState[Any]) -> None:
+        self.stream: Final = stream
+        self.run: Run[Any] = state.run
+        self._known = state
+        """Where the run stood when a part of the message was new."""
+        self._steady = -1
+        """How many parts a message has that is shown as it is: it has no new call, and none whose id is another."""
+
+    @property
+    def state(self) -> RunState[Any]:
+        known = self._known
+        return RunState(self.run, known.config, self.stream.state, known.renamed, known.taken)
+
+    def show(self, message: Message[Any]) -> Run[Any]:
+        """Return the run with more of the message."""
+        if len(message.parts) == self._steady:
+            run = self.run = self.run.advance(message)
+            return run
+        known = self._known = show_message(self._known, self.stream.state)
+        self._steady = -1 if known.renamed else len(message.parts)
+        self.run = known.run
+        return known.run
+
+
 class _Agent:
     """The agent itself: what is asked and run, and where the run stands."""
 
@@ -248,9 +275,9 @@ class _Agent:
         saved = own["run"]
         self._state: RunState[Any] = start_run(config, id=uuid4().hex) if saved is None else continue_run(saved, config)
         self._stopped: RunState[Any] | None = None
+        self.reading: _Reading | None = None
+        """The message that is being read, if there is one; `_state` is older then."""
         self.decisions: Final = _check_decisions(self.run, own["decisions"])
-        self.stream: AsyncMessageStream[Any] | MessageStream[Any] | None = None
-        """The message that is being read."""
         self.running: Final[set[asyncio.Task[Any]]] = set()
         self.events: Final[asyncio.Queue[ToolProgress | asyncio.Task[ToolFinished] | None]] = asyncio.Queue()
 
@@ -258,13 +285,18 @@ class _Agent:
     def state(self) -> RunState[Any]:
         """Where the run stands.
 
-        Two threads may share an agent: the one that reads writes to `_state` alone, the one that stops to `_stopped`.
+        Two threads may share an agent: the one that reads writes to `_state` and `reading` alone, the one that stops to
+        `_stopped`.
         """
-        return self._state if self._stopped is None else self._stopped
+        if self._stopped is not None:
+            return self._stopped
+        reading = self.reading
+        return self._state if reading is None else reading.state
 
     @property
     def run(self) -> Run[Any]:
-        return self.state.run
+        reading = self.reading
+        return self.state.run if reading is None or self._stopped is not None else reading.run
 
     def _write(self, event: object) -> None:
         """Record what happens, unless somebody has stopped the run."""
@@ -288,7 +320,7 @@ class _Agent:
     async def steps(self) -> AsyncGenerator[Run[Any]]:
         """Yield the run each time it changed, until it has ended.
 
-        While `stream` is a `MessageStream`, whoever gets a run reads the message with `read` before going on.
+        While a `MessageStream` is read, whoever gets a run reads it with `read` before going on.
         """
         try:
             await self._claim()
@@ -356,18 +388,17 @@ class _Agent:
             if isinstance(closing, Awaitable):
                 await closing
             return
-        self._state, self.stream = state, stream
+        reading = self.reading = _Reading(stream, state)
         self._write(started)
         if isinstance(stream, MessageStream):
             yield self.run
             return
         try:
-            async for _ in stream:
-                self._state = state = show_message(self._state, stream.state)
-                yield state.run
+            async for message in stream:
+                yield reading.show(message)
         finally:
             await stream.stop()
-        self._end_message(stream.message)
+        self._end_message(reading)
 
     async def _wait_for(self, awaitable: Awaitable[object]) -> object:
         """Return what the caller's function gives; `MISSING` if the run is stopped before."""
@@ -392,17 +423,16 @@ class _Agent:
         check_async(asked, "ask must return an asynchronous stream", "run_agent")
         return AsyncMessageStream(cast("AsyncIterable[object]", asked), start, note)
 
-    def read(self, stream: MessageStream[Any]) -> Generator[Run[Any]]:
+    def read(self, reading: _Reading, stream: MessageStream[Any]) -> Generator[Run[Any]]:
         """Read a message where no event loop runs, and yield the run each time it changed."""
         with stream:
-            for _ in stream:
-                self._state = state = show_message(self._state, stream.state)
-                yield state.run
-        self._end_message(stream.message)
+            for message in stream:
+                yield reading.show(message)
+        self._end_message(reading)
 
-    def _end_message(self, message: Message[Any]) -> None:
-        self.stream = None
-        self._state = end_step(self._state, message)
+    def _end_message(self, reading: _Reading) -> None:
+        self._state = end_step(reading.state, reading.stream.message)
+        self.reading = None
         self._write(StepEnded())
 
     async def _run_calls(self) -> AsyncGenerator[Run[Any]]:
@@ -531,8 +561,9 @@ class AsyncAgentStream(_Stream[Answer], AsyncRunIterator[Answer]):
         agent = self._agent
         agent.stop()
         agent.wake()
-        if isinstance(agent.stream, AsyncMessageStream):
-            await agent.stream.stop()
+        reading = agent.reading
+        if reading is not None and isinstance(reading.stream, AsyncMessageStream):
+            await reading.stream.stop()
         if not getattr(self._steps, "ag_running", False):  # or whoever waits for it sees the end
             await self._steps.aclose()
         return self.run
@@ -558,8 +589,9 @@ class AgentStream(_Stream[Answer], RunIterator[Answer]):
         try:
             loop = self._loop = runner.get_loop()  # its own `run` would keep Ctrl-C from what blocks in the loop
             while (run := loop.run_until_complete(_next(steps))) is not None:
-                if isinstance(agent.stream, MessageStream):
-                    yield from agent.read(agent.stream)
+                reading = agent.reading
+                if reading is not None and isinstance(reading.stream, MessageStream):
+                    yield from agent.read(reading, reading.stream)
                 else:
                     yield run
         finally:
@@ -576,8 +608,9 @@ class AgentStream(_Stream[Answer], RunIterator[Answer]):
             if self._loop is not None:
                 with suppress(RuntimeError):  # it has ended meanwhile
                     self._loop.call_soon_threadsafe(agent.wake)
-            if isinstance(agent.stream, MessageStream):
-                agent.stream.stop()
+            reading = agent.reading
+            if reading is not None and isinstance(reading.stream, MessageStream):
+                reading.stream.stop()
         else:
             self._runs.close()
         return self.run

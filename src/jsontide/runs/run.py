@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2s
-from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, get_args
 
 from jsontide._check import check_state, check_type
 from jsontide._values import MISSING, Missing
@@ -24,6 +24,7 @@ from jsontide.runs.json_form import read_run, write_run_text
 from jsontide.runs.types import (
     PendingResult,
     Result,
+    RunInput,
     RunOutcome,
     Step,
     StepEnded,
@@ -42,6 +43,10 @@ _PAUSES: Final = ("pause", "pause_turn")
 """The finish reasons of a message that the provider goes on with when it is sent back."""
 STOPPED_RUNNING: Final = "the run ended while the tool ran: it is not known whether it finished"
 STOPPED_BEFORE: Final = "the run ended before the call was run"
+# What runs for each event looks up neither a member of an enum nor a union of types, which takes long.
+_STREAMING: Final = RunOutcome.STREAMING
+_INPUTS: Final = get_args(RunInput)
+_new: Final = object.__new__
 _Call: TypeAlias = "CompleteCall[Any] | PartialCall"
 _Renamed: TypeAlias = "tuple[tuple[int, _Call, _Call], ...]"
 
@@ -108,7 +113,7 @@ class Run(Generic[Answer]):
 
     @property
     def is_over(self) -> bool:
-        return self.outcome is not RunOutcome.STREAMING
+        return self.outcome is not _STREAMING
 
     def to_json(self) -> str:
         """Return the run as JSON text, in a documented form that later versions read too."""
@@ -144,9 +149,13 @@ class Run(Generic[Answer]):
         earlier: tuple[Step, ...] | None = None,
     ) -> Run[Answer]:
         """Return the run with another last step; nothing is checked or made that nobody may look at."""
-        run: Any = object.__new__(Run)
+        run: Any = _new(Run)
         run.earlier = self.earlier if earlier is None else earlier
-        run.message, run.results, run.outcome, run.id, run.error = message, results, RunOutcome.STREAMING, self.id, None
+        run.message = message
+        run.results = results
+        run.outcome = _STREAMING
+        run.id = self.id
+        run.error = None
         run._step = None  # noqa: SLF001 - its own
         return cast("Run[Answer]", run)
 
@@ -225,16 +234,23 @@ def feed_run(state: RunState[Answer], event: object) -> RunState[Answer]:
     <Run COMPLETE 1 steps, <Message COMPLETE 'Hi'>>
     """
     _check_open(state)
+    if isinstance(event, _INPUTS):
+        return _take_input(state, cast("RunInput", event))
+    return show_message(state, feed_stream(_reading(state), event))
+
+
+def _take_input(state: RunState[Answer], event: RunInput) -> RunState[Answer]:
     if isinstance(event, StepStarted):
         return _start_step(state)
-    if isinstance(event, ToolWaits | ToolStarted | ToolProgress | ToolFinished):
-        return _note(state, event)
-    stream = state.stream
-    if stream is None:
-        _refuse("no message is being read: feed StepStarted first")
     if isinstance(event, StepEnded):
-        return end_step(state, finish_stream(stream).message)
-    return show_message(state, feed_stream(stream, event))
+        return end_step(state, finish_stream(_reading(state)).message)
+    return _note(state, event)
+
+
+def _reading(state: RunState[Answer]) -> StreamState:
+    """Return the message that is being read; raise if there is none."""
+    stream = state.stream
+    return _refuse("no message is being read: feed StepStarted first") if stream is None else stream
 
 
 def finish_run(state: RunState[Answer]) -> RunState[Answer]:
