@@ -127,7 +127,7 @@ def events_of(blocks: list[Event], reason: str = "end_turn", **end: Any) -> list
     told: list[Event] = [{"type": "message_start", "message": MESSAGE}, {"type": "ping"}]
     for at, block in enumerate(blocks):
         told += [{**event, "index": at} for event in grow(block)]
-    usage = end.pop("usage", LAST)
+    usage = end.pop("usage", {"input_tokens": None, **LAST})
     ended = {"stop_reason": reason, "stop_sequence": None, **end}
     return [*told, {"type": "message_delta", "delta": ended, "usage": usage}, {"type": "message_stop"}]
 
@@ -260,6 +260,20 @@ def provided() -> list[Stream]:
             *(ran(run, printed), ran(roll, rolled, "mcp_tool_use"), Text("Four.")),
         ),
         make(
+            "results after a text, and one of an earlier call",
+            [
+                tool_use(QUERY, "server_tool_use"),
+                tool_use(roll, "mcp_tool_use", server_name="dice"),
+                text("Wait."),
+                {**result(roll, "mcp_tool_result", "no dice"), "is_error": True},
+                result(QUERY, "web_search_tool_result", FOUND),
+                result(before, "web_search_tool_result", []),
+                text("Open."),
+            ],
+            *(ran(QUERY, FOUND), ran(roll, "no dice", "mcp_tool_use"), Text("Wait.")),
+            *(Other("web_search_tool_result", result(before, "web_search_tool_result", [])), Text("Open.")),
+        ),
+        make(
             "a pause",
             [text("Wait."), tool_use(QUERY, "server_tool_use")],
             *(Text("Wait."), ran(QUERY)),
@@ -267,11 +281,6 @@ def provided() -> list[Stream]:
             finish_reason="pause_turn",
             outcome="truncated",
             goes_back=False,
-        ),
-        make(
-            "a result of an earlier call",
-            [result(before, "web_search_tool_result", FOUND), text("Open.")],
-            *(Other("web_search_tool_result", result(before, "web_search_tool_result", FOUND)), Text("Open.")),
         ),
         make(
             "another model takes over",
@@ -340,13 +349,16 @@ def ended() -> list[Stream]:
             "error",
             [],
             *(Text("Once"), replace(SEARCH, status="truncated")),
-            events=[*events_of([text("Once"), tool_use(SEARCH)])[:-2], {"type": "error", "error": ERROR}],
+            events=[
+                *events_of([text("Once"), tool_use(SEARCH)])[:-2],
+                {"type": "error", "error": ERROR, "request_id": "req"},
+            ],
             finish_reason=None,
             raw_finish_reason=None,
             usage=FIRST_SPENT,
             outcome="truncated",
             errors=("Overloaded",),
-            metadata={"error": ERROR},
+            metadata={"error": ERROR, "request_id": "req"},
             goes_back=False,
         ),
     ]

@@ -29,59 +29,41 @@ BEGUN = {
     "gemini_interactions": {"event_type": "interaction.created", "interaction": {"id": "i"}},
     "ollama": {"message": {"content": "Once"}, "done": False},
 }
+
+
+def error(message: str = "x", **fields: Any) -> dict[str, Any]:
+    return {"error": {"message": message, **fields}}
+
+
+def anthropic(kind: str, message: str = "x") -> dict[str, Any]:
+    return {"type": "error", **error(message, type=kind)}
+
+
+INVALID = "invalid_request_error"
+FAILED = {"type": "response.failed", "response": {"status": "failed", **error(code="server_error")}}
+LIMITED = {"type": "error", "code": "rate_limit_exceeded", "message": "x", "param": None}
 DOCUMENTED: list[tuple[str, Any, Kind]] = [
     # As the documentation of each provider lists them.
-    (
-        "openai_chat",
-        {"error": {"message": "Rate limit", "type": "tokens", "code": "rate_limit_exceeded"}},
-        Kind.RATE_LIMIT,
-    ),
-    (
-        "openai_chat",
-        {"error": {"message": "x", "type": "insufficient_quota", "code": "insufficient_quota"}},
-        Kind.QUOTA,
-    ),
-    ("openai_chat", {"error": {"message": "x", "type": "server_error", "code": None}}, Kind.SERVER),
-    (
-        "openai_chat",
-        {"error": {"message": "x", "type": "invalid_request_error", "code": "context_length_exceeded"}},
-        Kind.CONTEXT_LENGTH,
-    ),
-    (
-        "openai_chat",
-        {"error": {"message": "x", "type": "invalid_request_error", "code": "invalid_api_key"}},
-        Kind.AUTHENTICATION,
-    ),
-    ("openai_chat", {"error": {"message": "Provider returned error", "code": 502}}, Kind.SERVER),
-    ("openai_chat", {"error": {"message": "x", "code": 429, "metadata": {"provider_name": "A"}}}, Kind.RATE_LIMIT),
-    ("openai_chat", {"error": {"message": "x", "code": 402}}, Kind.QUOTA),
+    ("openai_chat", error(type="tokens", code="rate_limit_exceeded"), Kind.RATE_LIMIT),
+    ("openai_chat", error(type="insufficient_quota", code="insufficient_quota"), Kind.QUOTA),
+    ("openai_chat", error(type="server_error", code=None), Kind.SERVER),
+    ("openai_chat", error(type=INVALID, code="context_length_exceeded"), Kind.CONTEXT_LENGTH),
+    ("openai_chat", error(type=INVALID, code="invalid_api_key"), Kind.AUTHENTICATION),
+    ("openai_chat", error("Provider returned error", code=502), Kind.SERVER),
+    ("openai_chat", error(code=429, metadata={"provider_name": "A"}), Kind.RATE_LIMIT),
+    ("openai_chat", error(code=402), Kind.QUOTA),
     ("openai_chat", {"error": "Model is overloaded", "error_type": "overloaded"}, Kind.OVERLOADED),
-    ("openai_chat", {"error": {"code": 400, "message": "x", "type": "exceed_context_size_error"}}, Kind.CONTEXT_LENGTH),
-    (
-        "openai_responses",
-        {"type": "error", "code": "rate_limit_exceeded", "message": "x", "param": None},
-        Kind.RATE_LIMIT,
-    ),
-    (
-        "openai_responses",
-        {
-            "type": "response.failed",
-            "response": {"status": "failed", "error": {"code": "server_error", "message": "x"}},
-        },
-        Kind.SERVER,
-    ),
-    ("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, Kind.OVERLOADED),
-    ("anthropic", {"type": "error", "error": {"type": "rate_limit_error", "message": "x"}}, Kind.RATE_LIMIT),
-    ("anthropic", {"type": "error", "error": {"type": "api_error", "message": "x"}}, Kind.SERVER),
-    ("anthropic", {"type": "error", "error": {"type": "authentication_error", "message": "x"}}, Kind.AUTHENTICATION),
-    ("anthropic", {"type": "error", "error": {"type": "permission_error", "message": "x"}}, Kind.PERMISSION),
-    ("anthropic", {"type": "error", "error": {"type": "not_found_error", "message": "x"}}, Kind.NOT_FOUND),
-    ("anthropic", {"type": "error", "error": {"type": "timeout_error", "message": "x"}}, Kind.TIMEOUT),
-    (
-        "anthropic",
-        {"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 > 8"}},
-        Kind.CONTEXT_LENGTH,
-    ),
+    ("openai_chat", error(code=400, type="exceed_context_size_error"), Kind.CONTEXT_LENGTH),
+    ("openai_responses", LIMITED, Kind.RATE_LIMIT),
+    ("openai_responses", FAILED, Kind.SERVER),
+    ("anthropic", anthropic("overloaded_error", "Overloaded"), Kind.OVERLOADED),
+    ("anthropic", anthropic("rate_limit_error"), Kind.RATE_LIMIT),
+    ("anthropic", anthropic("api_error"), Kind.SERVER),
+    ("anthropic", anthropic("authentication_error"), Kind.AUTHENTICATION),
+    ("anthropic", anthropic("permission_error"), Kind.PERMISSION),
+    ("anthropic", anthropic("not_found_error"), Kind.NOT_FOUND),
+    ("anthropic", anthropic("timeout_error"), Kind.TIMEOUT),
+    ("anthropic", anthropic(INVALID, "prompt is too long: 9 > 8"), Kind.CONTEXT_LENGTH),
     ("bedrock", {"throttlingException": {"message": "Too many requests"}}, Kind.RATE_LIMIT),
     ("bedrock", {"serviceUnavailableException": {"message": "x"}}, Kind.OVERLOADED),
     ("bedrock", {"internalServerException": {"message": "x"}}, Kind.SERVER),
@@ -89,16 +71,12 @@ DOCUMENTED: list[tuple[str, Any, Kind]] = [
     ("bedrock", {"validationException": {"message": "x"}}, Kind.INVALID_REQUEST),
     ("bedrock", {"validationException": {"message": "Input is too long for requested model."}}, Kind.CONTEXT_LENGTH),
     ("cohere", {"message": "too many tokens: 9 > 8"}, Kind.CONTEXT_LENGTH),
-    ("gemini", {"error": {"code": 503, "message": "x", "status": "UNAVAILABLE"}}, Kind.OVERLOADED),
-    ("gemini", {"error": {"code": 429, "message": "x", "status": "RESOURCE_EXHAUSTED"}}, Kind.RATE_LIMIT),
-    ("gemini", {"error": {"code": 403, "message": "x", "status": "PERMISSION_DENIED"}}, Kind.PERMISSION),
-    ("gemini", {"error": {"code": 504, "message": "x", "status": "DEADLINE_EXCEEDED"}}, Kind.TIMEOUT),
-    ("gemini", {"error": {"code": 500, "message": "x", "status": "INTERNAL"}}, Kind.SERVER),
-    (
-        "gemini_interactions",
-        {"event_type": "error", "error": {"code": "too_many_requests", "message": "x"}},
-        Kind.RATE_LIMIT,
-    ),
+    ("gemini", error(code=503, status="UNAVAILABLE"), Kind.OVERLOADED),
+    ("gemini", error(code=429, status="RESOURCE_EXHAUSTED"), Kind.RATE_LIMIT),
+    ("gemini", error(code=403, status="PERMISSION_DENIED"), Kind.PERMISSION),
+    ("gemini", error(code=504, status="DEADLINE_EXCEEDED"), Kind.TIMEOUT),
+    ("gemini", error(code=500, status="INTERNAL"), Kind.SERVER),
+    ("gemini_interactions", {"event_type": "error", **error(code="too_many_requests")}, Kind.RATE_LIMIT),
     ("ollama", {"error": "the model runner has stopped"}, Kind.OTHER),
 ]
 
