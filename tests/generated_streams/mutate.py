@@ -276,12 +276,16 @@ def carry(events: list[Any], base: Base, random: Random) -> str:
 def is_something_else(value: Any, name: Any) -> bool:
     """Return whether a value says something else under a name, so that nobody could know what it was.
 
-    Arguments that became a number are any new field of an API. Whatever stands where arguments do is arguments, and a
-    name is that of the call in which it stands.
+    Whatever stands where arguments do is arguments, and a name is that of the call in which it stands.
     """
     if isinstance(value, Piece):
-        return name not in CARRIERS and not isinstance(value.value, (str, dict, list))
+        return name not in CARRIERS and is_number(value)
     return name == "name" if isinstance(value, Name) else name in ARGUMENTS and not find(value)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is arguments that became a number: where no arguments are, that is any new field."""
+    return isinstance(value, Piece) and not isinstance(value.value, (str, dict, list))
 
 
 def value_at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -357,7 +361,9 @@ def put(value: Any, path: tuple[Any, ...], edit: Any) -> Any:
 
 
 def renamed(holder: Any, name: Any, other: str) -> Any:
-    return {other if key == name else key: item for key, item in holder.items()} if isinstance(holder, dict) else holder
+    if not isinstance(holder, dict) or is_something_else(holder[name], other):
+        return holder
+    return {other if key == name else key: item for key, item in holder.items()}
 
 
 def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Base, random: Random) -> str:
@@ -378,7 +384,9 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
             inside = holder.pop(name)
             return {**holder, **inside} if isinstance(holder, dict) else [*holder, *inside.values()]
         else:
-            holder[name] = retyped(holder[name], form, far)
+            made = retyped(holder[name], form, far)
+            if not is_number(made) or name in ARGUMENTS or not isinstance(name, str):
+                holder[name] = made
         return holder
 
     for at in places:
