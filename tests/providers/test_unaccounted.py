@@ -792,6 +792,11 @@ AROUND_CHAT: dict[str, tuple[str, Any]] = {
     "a text in a field that is not known": ("new", TEXT),
     "an object in the usage": ("usage.new", ARGUMENTS),
     "in place of the usage": ("usage", ARGUMENTS),
+    "in place of the usage, with a number": ("usage", {"path": "/", "limit": 3, "near": {"open": True, "tags": ["a"]}}),
+}
+AROUND_CHOICE: dict[str, tuple[str, Any]] = {
+    "an object beside the delta": ("input", ARGUMENTS),
+    "in place of the usage of Moonshot": ("usage", ARGUMENTS),
 }
 AROUND_DELTA: dict[str, tuple[str, Any]] = {
     "an object in place of the role": ("role", ARGUMENTS),
@@ -804,12 +809,14 @@ def chat_around(whole: Event, place: str) -> Event:
     """Return a chunk of chat completions with something put where a case says."""
     if place in AROUND_CHAT:
         return put(whole, *AROUND_CHAT[place])
-    name, value = AROUND_DELTA[place]
     (choice,) = whole["choices"]
+    if place in AROUND_CHOICE:
+        return {**whole, "choices": [put(choice, *AROUND_CHOICE[place])]}
+    name, value = AROUND_DELTA[place]
     return {**whole, "choices": [{**choice, "delta": {**choice["delta"], name: value}}]}
 
 
-@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_DELTA])
+@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_CHOICE, *AROUND_DELTA])
 def test_what_may_be_arguments_around_a_call_of_chat_that_has_none_is_missed(place: str) -> None:
     function = {"name": "wipe"}
     for head in (entry(index=0, id="c1", function=function), chunk(function_call=function)):
@@ -817,7 +824,7 @@ def test_what_may_be_arguments_around_a_call_of_chat_that_has_none_is_missed(pla
         assert ran([chat_around(head, place), Chat.END]) == []
 
 
-@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_DELTA])
+@pytest.mark.parametrize("place", [*AROUND_CHAT, *AROUND_CHOICE, *AROUND_DELTA])
 def test_what_may_be_arguments_of_a_call_without_any_is_not_missed_by_others(place: str) -> None:
     head = chat_around(entry(index=0, id="c1", function={"name": "wipe"}), place)
     other = Chat.head("copy", 1)

@@ -488,9 +488,12 @@ def may_be_arguments(value: object) -> bool:
 
 
 def _is_count(value: object) -> bool:
+    """Return whether a value is a figure, or figures by kind."""
     if isinstance(value, dict):
         return all([_is_count(each) for each in value.values()])
-    return value is None or isinstance(value, (int, float, list, tuple))
+    if isinstance(value, (list, tuple)):
+        return all([isinstance(each, dict) for each in value])
+    return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
 def check_unknown(draft: Draft, name: str, value: object) -> None:

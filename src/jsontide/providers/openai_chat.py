@@ -727,8 +727,9 @@ def _check_around_calls(draft: Draft, event: dict[str, Any], choice: dict[str, A
     if not calls and not (old and old.get("arguments") is None):
         return
     check_around(draft, event, _CHUNK_HOLDERS)
-    check_usage_around(draft, event.get("usage"))
     check_around(draft, choice, _CHOICE_HOLDERS)
+    for fields in (event, choice):
+        check_usage_around(draft, fields.get("usage"))
     is_in_parts = isinstance(delta.get("content"), (list, tuple))
     check_around(draft, delta, _DELTA_HOLDERS | {"content"} if is_in_parts else _DELTA_HOLDERS)
     for call in calls:
