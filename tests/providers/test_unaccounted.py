@@ -856,6 +856,37 @@ def test_a_piece_of_an_old_call_without_arguments_lost_them() -> None:
     assert ran([head, pieces[0], {**chunk(function_call={}), "object": "x/y"}, pieces[2], end]) == []
 
 
+@pytest.mark.parametrize("to", [Anthropic, Cohere], ids=["anthropic", "cohere"])
+def test_a_call_that_lacks_even_empty_arguments_lost_them_unless_they_follow(to: Any) -> None:
+    head = lacking(to.head("wipe", 0))
+    assert ran([to.head("wipe", 0), to.END]) == [("wipe", {})]
+    assert ran([head, to.END]) == []
+    assert ran([head, to.piece(0, TEXT), to.END]) == [("wipe", ARGUMENTS)]
+
+
+def lacking(value: Any) -> Any:
+    """Return an event without arguments, not even empty ones."""
+    if not isinstance(value, dict):
+        return value
+    return {name: lacking(each) for name, each in value.items() if name not in {"arguments", "input"}}
+
+
+WHOLE_ANTHROPIC = {"type": "message", "content": [{"type": "tool_use", "id": "c", "name": "wipe", "input": {}}]}
+WHOLE_COHERE = {"message": {"tool_calls": [{"id": "c", "function": {"name": "wipe", "arguments": "{}"}}]}}
+
+
+@pytest.mark.parametrize(
+    ("whole", "end"),
+    [(WHOLE_ANTHROPIC, {"stop_reason": "tool_use"}), (WHOLE_COHERE, {"finish_reason": "TOOL_CALL"})],
+    ids=["anthropic", "cohere"],
+)
+def test_a_call_of_a_whole_completion_that_lacks_them_lost_them(whole: Event, end: Event) -> None:
+    assert ran([{**whole, **end}]) == [("wipe", {})]
+    lost = json.loads(json.dumps(whole).replace(', "input": {}', "").replace(', "arguments": "{}"', ""))
+    assert ran([{**lost, **end}]) == []
+    assert ran([{**lost, **end, "usage": {"input": ARGUMENTS}}]) == []
+
+
 def test_an_object_beside_a_call_of_ollama_without_arguments_may_be_them() -> None:
     call = {"function": {"name": "wipe"}}
     assert ran([Ollama.calls([call]), Ollama.END]) == [("wipe", {})]

@@ -32,7 +32,6 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
-    check_call,
     check_delta,
     check_fields,
     check_item,
@@ -97,6 +96,7 @@ _USAGE: Final = UsageNames(
     cache_write_tokens="cache_creation_input_tokens",
     reasoning_tokens="output_tokens_details.thinking_tokens",
 )
+_NO_INPUT: Final = "the block of a call has no input, not even an empty one"
 _NO_JSON: Final = "an event with more input of a tool has none that can be read"
 _ADDRESS_FIELDS: Final = frozenset(("index", "type"))
 _TYPE_FIELD: Final = frozenset(("type",))
@@ -275,7 +275,9 @@ def _begin_call(draft: Draft, key: int, kind: str, block: dict[str, Any], is_who
     on_server = kind != "tool_use"
     whole = is_mapping and arguments is not None
     call_id, name = text_of(block, "id"), text_of(block, "name")
-    check_call(draft, block, _CALL_FIELDS, "input")
+    check_rest(draft, block, _CALL_FIELDS)
+    if given is None:
+        draft.leave_unread(_NO_INPUT)
     at = draft.add_call(CallDelta(key, call_id, name, arguments, False, whole, on_server, False, key))
     describe_call(draft, at, kind, rest_of(block, _CALL_FIELDS))
 

@@ -453,13 +453,6 @@ def has_arguments(call: dict[str, Any]) -> bool:
     return given is not None or dict_of(call, "custom").get("input") is not None
 
 
-def check_call(draft: Draft, call: dict[str, Any], known: frozenset[str], arguments: str) -> None:
-    """Note what may be arguments among the fields of a call: without those, every object that is not known may be."""
-    check_rest(draft, call, known)
-    if call.get(arguments) is None:
-        check_around(draft, call, known)
-
-
 def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str]) -> None:
     """Note what may be the arguments of a call that has none in this event: what is an object, also as a text.
 
@@ -492,7 +485,7 @@ def _is_count(value: object) -> bool:
     if isinstance(value, dict):
         return all([_is_count(each) for each in value.values()])
     if isinstance(value, (list, tuple)):
-        return all([isinstance(each, dict) for each in value])
+        return all([bool(as_dict(each)) for each in value])
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 

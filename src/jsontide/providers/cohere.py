@@ -208,8 +208,8 @@ def _read_plan(draft: Draft, piece: str | None) -> None:
 def _read_call(draft: Draft, index: int, call: dict[str, Any], kind: str) -> None:
     function = fields_in(draft, call, "function")
     given = function.get("arguments")
-    if given is None and kind == "tool-call-delta":
-        draft.lose(_NO_ARGUMENTS)
+    if given is None:
+        (draft.lose if kind == "tool-call-delta" else draft.leave_unread)(_NO_ARGUMENTS)
     check_rest(draft, call, _CALL_FIELDS)
     check_function(draft, function, _FUNCTION_FIELDS)
     if call.get("function") is None:

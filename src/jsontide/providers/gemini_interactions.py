@@ -34,7 +34,7 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
-    check_call,
+    check_around,
     check_delta,
     check_rest,
     check_unknown,
@@ -140,7 +140,9 @@ def read_step_fields(draft: Draft, step: dict[str, Any]) -> None:
 
 def read_call(draft: Draft, index: int, key: int, step: dict[str, Any]) -> None:
     arguments = step.get("arguments")
-    check_call(draft, step, _CALL_FIELDS, "arguments")
+    check_rest(draft, step, _CALL_FIELDS)
+    if arguments is None:
+        check_around(draft, step, _CALL_FIELDS)
     # Empty arguments here mean that pieces of them follow.
     text = None if not arguments and isinstance(arguments, (str, dict)) else arguments_of(arguments)
     delta = CallDelta(index, text_of(step, "id"), text_of(step, "name"), text, is_object=is_object(arguments), key=key)
