@@ -3,6 +3,7 @@
 import os
 from functools import cache
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,9 +14,30 @@ from jsontide.providers import StreamState, feed_stream, start_stream
 from jsontide.streams import stream_message
 from tests.generated_streams import STREAMS
 from tests.generated_streams.mutate import Base, find_base, may_run, mutate, pieces_of
+from tests.generated_streams.said import Call, Said, Stream
+from tests.providers.test_whole import ARGUMENTS, WHOLES
+
+
+def of_one_call(whole: Any) -> Any:
+    """Return a whole completion without the call that has no arguments."""
+    if isinstance(whole, dict):
+        return {name: of_one_call(each) for name, each in whole.items()}
+    return [of_one_call(each) for each in whole if not is_now(each)] if isinstance(whole, list) else whole
+
+
+def is_now(item: Any) -> bool:
+    inside = [item, *item.values()] if isinstance(item, dict) else []
+    return any(isinstance(each, dict) and each.get("name") == "now" for each in inside)
+
+
+def whole_stream(name: str) -> Stream:
+    whole = of_one_call(WHOLES[name])
+    provider = stream_message(whole).final().provider or ""
+    return Stream(name=name, provider=provider, events=[whole], said=Said(parts=(Call("weather", ARGUMENTS),)), end=0)
+
 
 BASES: dict[str, list[Base]] = {}
-for _stream in STREAMS.values():
+for _stream in (*STREAMS.values(), *map(whole_stream, WHOLES)):
     if (_base := find_base(_stream)) is not None:
         BASES.setdefault(_stream.provider, []).append(_base)
 
