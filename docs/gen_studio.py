@@ -1,4 +1,7 @@
-"""Writes docs/studio.png: the studio in the middle of the recording of examples/chat, compared with a moment before.
+"""Writes docs/studio.png and docs/studio-run.png: the studio in the middle of a message and of a run.
+
+The first shows the recording of examples/chat, compared with a moment before; the second examples/run.ndjson, where a
+call runs and another one waits for a person.
 
 python docs/gen_studio.py
 """
@@ -10,9 +13,11 @@ from playwright.sync_api import Page
 from screenshots import serving, take_picture
 
 TARGET = Path(__file__).with_name("studio.png")
-RECORDING = Path(__file__).parents[1] / "examples/chat/recording.ndjson"
+RUN_TARGET = Path(__file__).with_name("studio-run.png")
+EXAMPLES = Path(__file__).parents[1] / "examples"
 START = "import pathlib, sys; from jsontide.studio import serve; serve(pathlib.Path(sys.argv[1]), open_browser=False)"
 EARLIER, LATER = 0.56, 0.62
+RUNNING = 0.56
 """Shares of the whole time."""
 
 
@@ -27,6 +32,13 @@ def prepare(page: Page) -> None:
     page.locator("#node .entry").first.wait_for()
 
 
+def prepare_run(page: Page) -> None:
+    """Go to a moment in the second step."""
+    page.locator("#outcome", has_text="complete").wait_for()
+    go_to(page, RUNNING)
+    page.locator("#message .result", has_text="waiting").wait_for()
+
+
 def go_to(page: Page, share: float) -> None:
     before = page.inner_text("#moment")
     box = page.locator("#pulse").bounding_box()
@@ -36,8 +48,12 @@ def go_to(page: Page, share: float) -> None:
 
 
 def main() -> None:
-    with serving([sys.executable, "-c", START, str(RECORDING)]) as url:
-        take_picture(TARGET, url, (1440, 900), prepare)
+    for target, recording, prepares in (
+        (TARGET, "chat/recording.ndjson", prepare),
+        (RUN_TARGET, "run.ndjson", prepare_run),
+    ):
+        with serving([sys.executable, "-c", START, str(EXAMPLES / recording)]) as url:
+            take_picture(target, url, (1440, 900), prepares)
 
 
 if __name__ == "__main__":

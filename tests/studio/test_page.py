@@ -22,6 +22,7 @@ pytestmark = [needs_browser, pytest.mark.untraced, pytest.mark.once]  # the page
 
 PATIENCE = 60_000
 TRIP = Path(__file__).parents[2] / "examples/chat/recording.ndjson"
+RUN = Path(__file__).parents[2] / "examples/run.ndjson"
 TEXT = '{"city": "Kyoto", "stops": ["Arashiyama", "Gion"], "nights": 3}'
 SIZES = """() => Object.fromEntries(["raw", "tree", "events", "message", "time"].map((name) => {
     const element = document.querySelector(`[data-panel=${name}]`) ?? document.getElementById(name);
@@ -260,6 +261,16 @@ class TestLooking:
             studio.shows("#message", re.compile("hold_train"))
             for drawn in ("#lane-labels li", "#lanes .grow", "#lanes .done"):
                 studio.page.locator(drawn).nth(20).wait_for(state="attached")
+
+    def test_a_run_is_shown_with_its_steps_results_and_a_lane_for_each_tool(self, open_studio: Any) -> None:
+        with open_studio(RUN) as studio:
+            studio.wait_for_end()
+            studio.shows("#message .step h2", "Step 1", "Step 2", "Step 3")
+            calls = ("get_weather", "find_train", "find_rooms", "book_room", "find_route")
+            studio.shows("#message .result h3 code", *calls)
+            studio.shows("#message .result h3 .pill", "done", "error", "done", "done", "done")
+            names = ("1 message", *(f"1 {name}" for name in calls[:3]), "2 message", "2 book_room", "2 find_route")
+            studio.shows("#lane-labels li", *names, "3 message")
 
     def test_nodes_fold_and_long_lists_are_windows(self, open_studio: Any, tmp_path: Path) -> None:
         path = write_recording(tmp_path / "long.ndjson", json.dumps({"rows": [{"id": at} for at in range(500)]}))

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from jsontide.recordings import Piece, Recording
+from jsontide.recordings import Piece, Recording, RunNote
 from jsontide.studio._history import MAX_ROWS, WINDOW
 from jsontide.studio._sessions import ReadOptions, Session, fill
 from jsontide.studio._views import count_marks, view_chunks, view_moment, view_node, view_schema
 from tests.cuts import sized
+from tests.recordings.test_runs import AGENT
 
 EVENTS = [json.loads(line) for line in Path("examples/chat/recording.ndjson").read_text("utf-8").splitlines()]
 
@@ -349,3 +350,79 @@ class TestSession:
         again = Recording.loads(session.to_recording().dumps())
         assert [piece.data for piece in again.pieces] == [b"[1", b"]"]
         assert again.end == "over"
+
+
+class TestRuns:
+    RECORDING = Recording.load("examples/run.ndjson")
+
+    @pytest.fixture
+    def played(self) -> Session:
+        session = Session("id", "a run", "loading", ReadOptions())
+        fill(session, self.RECORDING)
+        return session
+
+    def test_are_told_step_by_step_with_what_became_of_each_call(self, played: Session) -> None:
+        view = view_moment(played, played.count)
+        run = view["run"]
+        assert (view["kind"], view["message"], run["outcome"], run["hidden"]) == ("run", None, "complete", 0)
+        assert [step["message"]["outcome"] for step in run["steps"]] == ["complete"] * 3
+        told = [(one["name"], one["status"], one["tone"]) for step in run["steps"] for one in step["results"]]
+        assert told == [
+            ("get_weather", "done", "good"),
+            ("find_train", "error", "bad"),
+            ("find_rooms", "done", "good"),
+            ("book_room", "done", "good"),
+            ("find_route", "done", "good"),
+        ]
+        assert run["steps"][0]["results"][1]["text"].startswith("TimeoutError: the timetable")
+
+    def test_show_at_each_moment_what_runs_and_what_waits(self, played: Session) -> None:
+        seen: dict[str, list[str]] = {}
+        for number in range(played.count + 1):
+            run = view_moment(played, number)["run"]
+            for step in run["steps"] if run else []:
+                for one in step["results"]:
+                    known = seen.setdefault(one["name"], [])
+                    known += [one["status"]] if known[-1:] != [one["status"]] else []
+        assert seen["book_room"] == ["queued", "waiting", "running", "done"]
+        assert seen["find_rooms"] == ["queued", "running", "done"]
+
+    def test_have_a_lane_for_each_message_and_each_tool(self, played: Session) -> None:
+        tools = [["get_weather", "find_train", "find_rooms"], ["book_room", "find_route"], []]
+        wanted = [name for names in tools for name in ("message", *names)]
+        assert [lane["name"] for lane in played.lanes()] == wanted
+
+    def test_keep_their_finished_steps_as_the_same_objects(self, played: Session) -> None:
+        view = view_moment(played, played.count - 3, compared=played.count - 10)
+        marks = {row["key"]: row["mark"] for row in view["rows"] if row["depth"] == 2 and isinstance(row["key"], int)}
+        assert marks == {0: "same", 1: "same", 2: "changed"}
+
+    def test_can_be_saved_as_they_came(self, played: Session) -> None:
+        assert played.to_recording().dumps().splitlines()[1:] == self.RECORDING.dumps().splitlines()[1:]
+
+    def test_are_bounded_however_long_they_are(self) -> None:
+        session = Session("id", "a long run", "live", ReadOptions())
+        calls = [{"function": {"name": f"tool{at}", "arguments": {"q": "w" * 3000}}} for at in range(40)]
+        message = {"content": "long " * 2000, "tool_calls": calls}
+        for number in range(20):
+            session.add(Piece(number, RunNote({"step": "started"})))
+            session.add(Piece(number, {"message": message, "done": True, "done_reason": "stop"}))
+            session.add(Piece(number, RunNote({"step": "over"})))
+            run = session.moments[-1].run
+            assert run is not None
+            for result in run.results:
+                note: dict[str, Any] = {"call": result.call.id, "status": "running"}
+                session.add(Piece(number, RunNote({"result": note})))
+                session.add(Piece(number, RunNote({"result": {**note, "status": "done", "output": "o" * 5000}})))
+        session.finish()
+        sizes = [len(json.dumps(view_moment(session, number))) for number in range(0, session.count + 1, 97)]
+        assert max(sizes) < 100_000
+        view = view_moment(session, session.count)
+        assert (len(view["run"]["steps"]), view["run"]["hidden"]) == (12, 8)
+        assert len(session.lanes()) == 120
+
+    def test_of_an_agent_in_a_stream_are_told_too(self) -> None:
+        session = make_session(*AGENT)
+        (first, second) = view_moment(session, session.count)["run"]["steps"]
+        assert [(one["name"], one["status"], one["steps"]) for one in first["results"]] == [("Task", "done", 1)]
+        assert second["message"]["parts"][0]["text"] == "Tea, green."

@@ -28,7 +28,7 @@ from jsontide.messages.calls import BaseCall, CompleteCall, PartialCall
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult
 from jsontide.messages.parts import GrowingPart
-from jsontide.messages.types import Outcome
+from jsontide.messages.types import Outcome, Usage
 from jsontide.runs.json_form import plain_value
 from jsontide.runs.run import Run
 from jsontide.runs.types import PendingResult, Result, RunOutcome, Step
@@ -58,15 +58,21 @@ def run_changes(
     for at in range(max(len(old) - 1, 0), len(new)):
         found = writer.step(old[at] if at < len(old) else None, new[at], is_over=after.is_over or at < len(new) - 1)
         changes += move_changes(found, ("steps", at))
-    usage = after.usage
-    if usage is not None and (before is None or usage != before.usage):
-        changes.append(SetValue(("usage",), plain_usage(usage)))
+    if before is None or len(new) > len(old) or _usage_of(after) is not _usage_of(before):
+        usage = after.usage
+        if usage is not None and (before is None or usage != before.usage):
+            changes.append(SetValue(("usage",), plain_usage(usage)))
     if after.is_over:
         reason = describe_end_of_run(after, describe_error)
         if reason is not None:
             changes.append(SetValue(("error",), reason))
         changes += [Finish(("steps",)), SetValue((_STATUS,), after.outcome.value), Finish(())]
     return changes
+
+
+def _usage_of(run: Run[Any]) -> Usage | None:
+    """Return what the last message cost; what those before it cost does not change."""
+    return None if run.message is None else run.message.usage
 
 
 def run_value(

@@ -369,7 +369,7 @@ class _Handlers:
         if session.state != "over":
             refuse("the stream must be over before it can be read in another way", HTTP_409_CONFLICT)
         schema = await run_sync(_check_schema, given.get("schema"))
-        options = ReadOptions(given.get("mend") is True, schema, session.moments[-1].kind == "message")
+        options = ReadOptions(given.get("mend") is True, schema, session.moments[-1].kind in {"message", "run"})
         return _created(self._studio.read_again(session, options))
 
     async def listen(self, request: Request) -> Response:

@@ -32,6 +32,7 @@ from jsontide.recordings import (
     Moment,
     Piece,
     Recording,
+    RunNote,
     Timeline,
     feed_moment,
     finish_moment,
@@ -55,7 +56,8 @@ class RawText:
         return len(self._data)
 
     def add(self, data: object) -> None:
-        """Add a piece: bytes, or an event, which is shown as a line of JSON."""
+        """Add a piece: bytes, or an event or a note of a run, which is shown as a line of JSON."""
+        data = data.value if isinstance(data, RunNote) else data
         self._data.extend(data if isinstance(data, bytes) else f"{write_json(data)}\n".encode())
         self._ends.append(len(self._data))
 
@@ -103,7 +105,10 @@ class ReadOptions:
     schema: Mapping[str, JsonValue] | None = None
     """A JSON Schema that the document, or the answer of a message, should fit."""
     is_message: bool = False
-    """Whether it is known to be a message, whose answer is read through the schema; a document is looked at later."""
+    """Whether it is known to be a message or a run, whose answer is read through the schema.
+
+    A document is looked at later.
+    """
 
     def start(self) -> Moment:
         """Return the moment before the first piece."""
@@ -191,7 +196,10 @@ class Session:
         return [end - start for start, end in pairwise(ends)]
 
     def lanes(self) -> list[dict[str, Any]]:
-        """Return a lane for each path: when it opened, had its first value and was done, and where it was silent."""
+        """Return a lane for each path: when it opened, had its first value and was done, and where it was silent.
+
+        Of a run, there is one for each message and each call.
+        """
         return [self._describe_lane(lane) for lane in self.timeline.content_lanes[:_MOST_LANES]]
 
     def _describe_lane(self, lane: Lane) -> dict[str, Any]:
@@ -201,6 +209,8 @@ class Session:
             "size": lane.size,
             "opened": self._moment(lane.opened),
         }
+        if lane.name is not None:
+            described["name"] = lane.name
         if lane.first is not None:
             described["first"] = self._moment(lane.first)
         if lane.done is not None:

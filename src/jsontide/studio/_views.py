@@ -14,14 +14,16 @@ from typing import Any, Final, TypeAlias
 from jsontide import JsonStreamChunker, SnapshotConflict
 from jsontide._path import Path, path_text
 from jsontide._values import MISSING, JsonValue, Missing, find_value
-from jsontide.frontends import AppendText, Change, SetValue, message_changes, write_json
+from jsontide.frontends import AppendText, Change, SetValue, write_json
 from jsontide.frontends.changes import apply_changes
-from jsontide.frontends.message_value import message_value, plain_usage
-from jsontide.messages import Message, ServerCall
+from jsontide.frontends.message_value import plain_usage
+from jsontide.messages import CompleteCall, Message, PartialCall, ServerCall, Usage
 from jsontide.messages.calls import BaseCall
 from jsontide.messages.parts import GrowingPart
 from jsontide.messages.progress import kind_of
 from jsontide.recordings import Moment
+from jsontide.runs import PendingResult, Result, Run, Step
+from jsontide.runs.json_form import plain_value
 from jsontide.schema import Partial, Resolution, from_json_ast
 from jsontide.studio._history import HistoryEntry, Rows, Unfolded, describe_text
 from jsontide.studio._sessions import Session
@@ -31,11 +33,11 @@ _MOST_COMPARED: Final = 50_000
 
 
 def read_values(earlier: Moment, later: Moment) -> tuple[Value, Value]:
-    """Return the values of two moments; of a message, the values of a front end that applies the changes."""
-    if earlier.message is None or later.message is None:
-        return earlier.value, later.value
-    before = message_value(earlier.message)
-    return before, apply_changes(before, message_changes(earlier.message, later.message))
+    """Return the values of two moments; of a message or a run, those of a front end that applies the changes."""
+    before = earlier.value
+    if earlier.message is None or earlier.kind != later.kind:
+        return before, later.value
+    return before, apply_changes(before, later.changes_since(earlier))
 
 
 def mark(before: object, after: object) -> str:
@@ -103,33 +105,100 @@ def list_changes(session: Session, number: int) -> list[View]:
     return views
 
 
-def describe_message(message: Message[object] | None) -> View | None:
-    """Return the parts and the other fields of a message."""
+def describe_message(message: Message[Any] | None, most: int = _MOST_LISTED, limit: int = _LONGEST_TEXT) -> View | None:
+    """Return the last parts of a message, as many as `most`, and its other fields; `limit` is how long texts may be."""
     if message is None:
         return None
     known = {name: getattr(message, name) for name in ("provider", "model", "finish_reason")}
-    usage = message.usage
     return {
         "outcome": message.outcome.value,
         **{name: value for name, value in known.items() if value is not None},
-        "usage": None if usage is None else {name.replace("_", " "): n for name, n in plain_usage(usage).items()},
-        "errors": [error.message for error in message.errors[:_MOST_LISTED]],
-        "parts": [_describe_part(part) for part in message.parts[-_MOST_LISTED:]],
-        "hidden": max(0, len(message.parts) - _MOST_LISTED),
+        "usage": _describe_usage(message.usage),
+        "errors": [error.message[:limit] for error in message.errors[:most]],
+        "parts": [_describe_part(part, limit) for part in message.parts[-most:]],
+        "hidden": max(0, len(message.parts) - most),
     }
 
 
-def _describe_part(part: object) -> View:
+def _describe_usage(usage: Usage | None) -> View | None:
+    return None if usage is None else {name.replace("_", " "): n for name, n in plain_usage(usage).items()}
+
+
+_MOST_STEPS: Final = 12
+_FULL_STEP: Final = (24, 600)
+"""How many parts and results of the last step are shown, and how many characters of each."""
+_SHORT_STEP: Final = (6, 120)
+"""The same for each step before it."""
+
+
+def describe_run(run: Run[Any] | None) -> View | None:
+    """Return the last steps of a run, each with its message and the results of its calls, and its other fields."""
+    if run is None:
+        return None
+    first = max(0, len(run.steps) - _MOST_STEPS)
+    shown = [*enumerate(run.steps, 1)][first:]
+    return {
+        "outcome": run.outcome.value,
+        "usage": _describe_usage(run.usage),
+        "error": None if run.error is None else run.error[:_LONGEST_TEXT],
+        "steps": [_describe_step(step, number, is_last=number == len(run.steps)) for number, step in shown],
+        "hidden": first,
+    }
+
+
+def _describe_step(step: Step, number: int, *, is_last: bool) -> View:
+    most, limit = _FULL_STEP if is_last else _SHORT_STEP
+    results = [_describe_result(result, limit) for result in step.results[-most:]]
+    message = step.message
+    if results:  # which show the calls
+        message = message.evolve(parts=tuple(part for part in message.parts if not is_call(part)))
+    told = describe_message(message, most, limit)
+    return {"n": number, "message": told, "results": results, "hidden": max(0, len(step.results) - most)}
+
+
+def is_call(part: object) -> bool:
+    """Return whether a part of a message is a call that gets a result."""
+    return isinstance(part, CompleteCall | PartialCall)
+
+
+def _describe_result(result: Result, limit: int) -> View:
+    """Return what became of a call; `tone` says whether it is good, bad, or still open."""
+    view: View = {"name": result.call.name, "arguments": result.call.arguments[: min(limit, _LONGEST_CHANGE)]}
+    if isinstance(result, PendingResult):
+        view |= {"status": result.status, "tone": "waiting" if result.status == "waiting" else "open"}
+        value, nested = result.progress, result.progress
+        text = result.reason if value is MISSING else None
+    else:
+        view |= {"status": "done", "tone": "good"} if result.error is None else {"status": "error", "tone": "bad"}
+        if result.ran != "yes":
+            view["status"] = {"no": "not run", "refused": "refused", "unknown": "not known"}[result.ran]
+        value, nested, text = result.output, result.nested, result.error
+    if isinstance(nested, Run):
+        view["steps"] = len(nested.steps)
+        value = nested.content
+    if text is None:
+        text = value if isinstance(value, str) else "" if value is MISSING else write_json(plain_value(value))
+    return {**view, **shorten(text, limit)}
+
+
+def _describe_part(part: object, limit: int = _LONGEST_TEXT) -> View:
     is_open = bool(getattr(part, "is_open", False))
     if isinstance(part, BaseCall):
         kind = "server call" if isinstance(part, ServerCall) else "call"
         status, arguments, partial = getattr(part, "status", None), part.arguments, part.partial
         status = getattr(status, "value", status)
-        shown = {} if partial is MISSING else {"partial": shorten(write_json(partial))["text"]}
-        return {"type": kind, "open": is_open, "name": part.name, "status": status, **shorten(arguments), **shown}
+        shown = {} if partial is MISSING else {"partial": shorten(write_json(partial), limit)["text"]}
+        return {
+            "type": kind,
+            "open": is_open,
+            "name": part.name,
+            "status": status,
+            **shorten(arguments, limit),
+            **shown,
+        }
     if isinstance(part, GrowingPart):
-        return {"type": kind_of(part), "open": is_open, **shorten(part.text)}
-    return {"type": type(part).__name__.lower(), "open": is_open, "text": repr(part)[:_LONGEST_TEXT]}
+        return {"type": kind_of(part), "open": is_open, **shorten(part.text, limit)}
+    return {"type": type(part).__name__.lower(), "open": is_open, "text": repr(part)[:limit]}
 
 
 def describe_repairs(moment: Moment) -> list[View]:
@@ -229,7 +298,8 @@ def view_moment(session: Session, number: int, compared: int | None = None, unfo
         "touched": list(touched.path()) if touched is not None else None,
         "values": session.history.value_count(number),
         "events": list_changes(session, number),
-        "message": describe_message(moment.message),
+        "message": describe_message(moment.message) if moment.run is None else None,
+        "run": describe_run(moment.run),
         "repairs": describe_repairs(moment),
     }
     if compared is not None:

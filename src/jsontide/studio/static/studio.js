@@ -88,7 +88,7 @@ function refresh() {
 
 function draw(view) {
   if (!chosen.side && view.kind !== "unknown") {
-    document.body.dataset.side = view.message ? "message" : "chunks"; // until the reader chooses
+    document.body.dataset.side = view.message || view.run ? "message" : "chunks"; // until the reader chooses
     markTabs();
   }
   const scrolls = [drawMessage(view), timeline.drawCursor(view, chosen.compare), drawEvents(view), tree.draw(view), drawRaw(view)];

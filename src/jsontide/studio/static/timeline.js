@@ -98,7 +98,7 @@ export class Timeline {
       }),
     );
     const labels = byId("lane-labels");
-    labels.replaceChildren(...lanes.map((lane) => make("li", "", pathText(lane.path, 28))));
+    labels.replaceChildren(...lanes.map((lane) => make("li", "", laneText(lane))));
     lanes.forEach((lane, at) => (labels.children[at].title = describe(lane)));
   }
 
@@ -137,13 +137,20 @@ export class Timeline {
   }
 }
 
+/** What a lane is: of a run, its steps from outside to inside, and the message or the tool. */
+function laneText({ path, name }) {
+  if (!name) return pathText(path, 28);
+  const steps = [...path.matchAll(/steps\[(\d+)\]/g)].map(([, step]) => Number(step) + 1);
+  return `${steps.join(" › ")} ${name}`;
+}
+
 function roundUp(number) {
   const power = 10 ** Math.floor(Math.log10(Math.max(number, 1)));
   return power * [1, 2, 5, 10].find((factor) => factor * power >= number);
 }
 
-function describe({ path, first, done, updates, size, silence }) {
-  const facts = [path, first ? `first value ${seconds(first.at)}` : "no value yet"];
+function describe({ path, name, first, done, updates, size, silence }) {
+  const facts = [name ? `${name}: ${path}` : path, first ? `first value ${seconds(first.at)}` : "no value yet"];
   facts.push(done ? `complete ${seconds(done.at)}` : "not complete", `${count(updates)} updates`, `${count(size)} characters`);
   if (silence) facts.push(`longest silence ${seconds(silence.to.at - silence.from.at)}`);
   return facts.join("\n");
