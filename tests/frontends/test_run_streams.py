@@ -40,7 +40,7 @@ from tests.frontends.runs import (
     shown_run,
     without_proto,
 )
-from tests.frontends.turns import encode
+from tests.frontends.turns import encode, pieces
 from tests.node_scripts import needs_node, run
 
 Shown = list[list[tuple[object, ...]]]
@@ -425,6 +425,24 @@ class TestClients:
         runs = list(EVERY_RUN.values())
         for at in range(0, len(runs), 100):
             self.check_vercel(runs[at : at + 100], PROTOCOLS["vercel"].make, "ai6", "ai7")
+
+    @pytest.mark.long
+    def test_vercel_resumes_at_every_cut(self) -> None:
+        """The network fails after each event; what is sent then begins anew, and the client has each part once."""
+        for name, runs in RUNS.items():
+            sent = list(pieces(VercelEncoder(message_id="m", hostile_keys="drop"), runs))
+            given = [
+                {
+                    "stream": b"".join(sent[:at]).decode(),
+                    "resume": encode(VercelEncoder(message_id="m", hostile_keys="drop"), runs[at - 1 :]).decode(),
+                }
+                for at in range(1, len(sent))
+            ]
+            for version, found in run("vercel.mjs", given, "ai6", "ai7").items():
+                for client in found:
+                    (message,) = client["messages"]
+                    shown = trimmed(shown_in_vercel(message["parts"]))
+                    assert shown == trimmed(cleaned(shown_run(runs[-1]))), (version, name)
 
     def check_vercel_continued(self, continued: list[tuple[str, list[Run[Any]]]]) -> None:
         given = [
