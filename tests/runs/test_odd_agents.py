@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import itertools
 import json
 import threading
 import warnings
@@ -15,6 +16,7 @@ from jsontide.messages import Outcome, ToolResult
 from jsontide.runs import PendingResult, Request, Run, RunOutcome, UsedDecisionError, arun_agent, run_agent
 from jsontide.streams import arun_tools, run_tools
 from tests.runs.test_agent import PAUSED, QUESTION, Event, Final, Model, answer, both, calls, run_later
+from tests.test_interrupts import at_line
 
 PATIENCE = 60
 
@@ -417,6 +419,50 @@ class TestStoppingAnAgent:
             stream.final()
         assert (stream.run.outcome, stream.run.content) == (RunOutcome.CANCELLED, "Hello")
         assert list(stream) == []
+
+    @pytest.mark.parametrize("waits", range(12))
+    def test_a_plain_one_by_an_interrupt_in_a_tool_beside_others(self, waits: int) -> None:
+        """Whatever else happens in the event loop in the moment in which it comes."""
+
+        async def tool(name: str) -> AsyncIterator[str]:
+            for _ in range(waits if name == "late" else 0):
+                await asyncio.sleep(0)
+            if name == "late":
+                raise KeyboardInterrupt
+            yield name
+
+        model = Model(calls(*[("tool", {"name": name}) for name in ("a", "late", "b")]))
+        stream = run_agent(model.ask, QUESTION, tools=[tool_of(tool)])
+        with pytest.raises(KeyboardInterrupt):
+            stream.final()
+        assert stream.run.outcome is RunOutcome.CANCELLED
+        assert [getattr(one, "ran", None) for one in stream.run.results][1] == "unknown"
+        assert list(stream) == []
+
+    @pytest.mark.long
+    @pytest.mark.untraced
+    def test_a_plain_one_by_an_interrupt_anywhere(self) -> None:
+        def tool() -> Iterator[int]:
+            yield from range(2)
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        for lines in itertools.count(step=23):
+            model = Model(calls(("tool", {}), ("tool", {})), answer("done"))
+            stream = run_agent(model.ask, QUESTION, tools=[tool_of(tool)])
+            try:
+                at_line(lines, interrupt, stream.final)
+            except KeyboardInterrupt:
+                stream.stop()
+            except Exception as error:
+                raise AssertionError(lines) from error
+            else:
+                break
+            assert stream.run.is_over
+            assert all(isinstance(one, ToolResult) for step in stream.run.steps for one in step.results)
+            assert list(stream) == []
+        assert lines > 500
 
     @pytest.mark.parametrize("is_stopped", [True, False])
     def test_a_plain_one_where_an_event_loop_runs(self, *, is_stopped: bool) -> None:

@@ -582,11 +582,11 @@ class AgentStream(_Stream[Answer], RunIterator[Answer]):
         self._runs = self._pull()
 
     def _pull(self) -> Generator[Run[Answer]]:
-        _check_no_loop()
         agent = self._agent
-        steps = agent.steps()
         runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         try:
+            _check_no_loop()
+            steps = agent.steps()
             loop = self._loop = runner.get_loop()  # its own `run` would keep Ctrl-C from what blocks in the loop
             while (run := loop.run_until_complete(_next(steps))) is not None:
                 reading = agent.reading
@@ -594,6 +594,9 @@ class AgentStream(_Stream[Answer], RunIterator[Answer]):
                     yield from agent.read(reading, reading.stream)
                 else:
                     yield run
+        except BaseException:  # such as an interrupt before its steps began
+            agent.stop()
+            raise
         finally:
             _close(runner)
 
@@ -621,11 +624,20 @@ def _close(runner: asyncio.Runner) -> None:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        runner.close()
+        _end_loop(runner)
         return
-    closing = Thread(target=runner.close)
+    closing = Thread(target=_end_loop, args=[runner])
     closing.start()
     closing.join()
+
+
+def _end_loop(runner: asyncio.Runner) -> None:
+    """Close an event loop, also one that was told to stop as an interrupt came: it stops when it runs next."""
+    try:
+        with suppress(RuntimeError):
+            runner.get_loop().run_until_complete(asyncio.sleep(0))
+    finally:
+        runner.close()
 
 
 def _end_call(call: ToolCall, output: object) -> ToolResult:
