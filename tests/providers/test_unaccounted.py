@@ -519,6 +519,10 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
         Chat,
         {"choices": [{"index": 0, "delta": {"content": [{"index": 0, "function": {"arguments": TEXT}}]}}]},
     ),
+    "Chat, with its entry as the content": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"content": {"index": 0, "function": {"arguments": TEXT}}}}]},
+    ),
     "Chat, as the content": (Chat, {"choices": [{"index": 0, "delta": {"content": {"arguments": TEXT}}}]}),
     "Cohere, as a text in a field of the call": (
         Cohere,

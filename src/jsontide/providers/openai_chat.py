@@ -262,7 +262,7 @@ def read_parts(draft: Draft, content: object) -> None:
 
 
 def _read_value(draft: Draft, content: object) -> None:
-    if isinstance(content, (list, tuple)) or as_dict(content).keys() <= _FUNCTION_FIELDS:
+    if isinstance(content, (list, tuple)) or as_dict(content).keys() <= _FUNCTION_FIELDS | _CALL_FIELDS:
         check_unknown(draft, "content", plain(content))
     is_written = isinstance(content, (list, tuple)) or bool(as_dict(content))
     text = write_json(plain(content)) if is_written else as_text(content)
