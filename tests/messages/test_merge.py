@@ -22,108 +22,70 @@ ROME, PARIS = {"city": "Rome"}, {"city": "Paris"}
 TWO = [("a", "weather", ROME), ("b", "weather", PARIS)]
 
 
-class TestIrregularShapes:
-    def test_the_index_is_missing_and_ids_tell_the_calls_apart(self) -> None:
-        state = finished(
-            [
-                call("", id="a", name="weather"),
-                call('{"city": ', id="a"),
-                call('"Rome"}', id="a"),
-                call('{"city": "Paris"}', id="b", name="weather"),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
+A, B = {"id": "a", "name": "weather"}, {"id": "b", "name": "weather"}
+HALF, TO_ROME, TO_PARIS = '{"city": ', '"Rome"}', '"Paris"}'
+IN_ROME, IN_PARIS = HALF + TO_ROME, HALF + TO_PARIS
+PIECES = ('{"ci', 'ty": "Ro', 'me"}')
+TWO_OF_ONE_INDEX = (entry(IN_ROME, index=0, **A), entry(IN_PARIS, index=0, **B))
+IRREGULAR: dict[str, tuple[list[CompletionChunk], list[Any]]] = {
+    "no index, ids": ([call("", **A), call(HALF, id="a"), call(TO_ROME, id="a"), call(IN_PARIS, **B)], TWO),
+    "no index and no id: the last open call": (
+        [call("", **A), call(HALF), call(TO_ROME), call("", **B), call(IN_PARIS)],
+        TWO,
+    ),
+    "no index and no id, and every call whole": (
+        [call(IN_ROME, name="weather"), call(IN_PARIS, name="weather")],
+        [(None, "weather", ROME), (None, "weather", PARIS)],
+    ),
+    "an index again with a new id": (
+        [call(IN_ROME, index=0, **A), call(HALF, index=0, **B), call(TO_PARIS, index=0)],
+        TWO,
+    ),
+    "an index again, and the first call goes on by its id": (
+        [call(HALF, index=0, **A), call(HALF, index=0, **B), call(TO_ROME, index=0, id="a"), call(TO_PARIS, id="b")],
+        TWO,
+    ),
+    "id and name in every delta": ([call(piece, index=0, **A) for piece in PIECES], TWO[:1]),
+    "id and name in every delta, without an index": ([call(piece, **A) for piece in PIECES], TWO[:1]),
+    "an index that is shifted, and the call goes on by its id": (
+        [call(HALF, index=0, **A), call(IN_PARIS, index=1, **B), call(TO_ROME, index=2, id="a")],
+        TWO,
+    ),
+    "two entries of one index in a chunk that go on with each other": (
+        [delta(tool_calls=(entry(HALF, index=0, **A), entry(TO_ROME, index=0)))],
+        TWO[:1],
+    ),
+    "two entries of one index in a chunk with two ids": ([delta(tool_calls=TWO_OF_ONE_INDEX)], TWO),
+    "a late id": ([call(HALF, index=0, name="weather"), call(TO_ROME, index=0, id="a")], TWO[:1]),
+    "an empty id and name": ([call(HALF, index=0, **A), call(TO_ROME, index=0, id="", name="")], TWO[:1]),
+    "empty objects": ([call({}, name="now"), call({}, name="now")], [(None, "now", {})] * 2),
+    "an index again with another name": (
+        [call("{}", index=0, name="now"), call("{}", index=0, name="here")],
+        [(None, "now", {}), (None, "here", {})],
+    ),
+    "in turns": (
+        [
+            *(call('{"city"', index=0, **A), call('{"ci', index=1, **B), call(': "Rome"', index=0)),
+            *(call('ty": "Paris"}', index=1), call("}", index=0)),
+        ],
+        TWO,
+    ),
+}
 
-    def test_index_and_id_are_missing_and_deltas_go_to_the_last_open_call(self) -> None:
-        state = finished(
-            [
-                call("", id="a", name="weather"),
-                call('{"city": '),
-                call('"Rome"}'),
-                call("", id="b", name="weather"),
-                call('{"city": "Paris"}'),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
 
-    def test_index_and_id_are_missing_and_every_call_comes_whole(self) -> None:
-        state = finished([call('{"city": "Rome"}', name="weather"), call('{"city": "Paris"}', name="weather"), end()])
-        assert values(state) == [(None, "weather", ROME), (None, "weather", PARIS)]
+@pytest.mark.parametrize("name", IRREGULAR)
+def test_calls_in_irregular_shapes_are_those_that_were_meant(name: str) -> None:
+    chunks, expected = IRREGULAR[name]
+    assert values(finished([*chunks, end()])) == expected
 
-    def test_the_index_is_reused_with_a_new_id(self) -> None:
-        state = finished(
-            [
-                call('{"city": "Rome"}', index=0, id="a", name="weather"),
-                call('{"city": ', index=0, id="b", name="weather"),
-                call('"Paris"}', index=0),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
 
-    def test_the_index_is_reused_and_the_first_call_goes_on_by_its_id(self) -> None:
-        state = finished(
-            [
-                call('{"city": ', index=0, id="a", name="weather"),
-                call('{"city": ', index=0, id="b", name="weather"),
-                call('"Rome"}', index=0, id="a"),
-                call('"Paris"}', index=0, id="b"),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
-
-    def test_id_and_name_are_repeated_in_every_delta(self) -> None:
-        pieces = ['{"ci', 'ty": "Ro', 'me"}']
-        state = finished([*(call(piece, index=0, id="a", name="weather") for piece in pieces), end()])
-        assert values(state) == [("a", "weather", ROME)]
-
-    def test_id_and_name_are_repeated_without_an_index(self) -> None:
-        pieces = ['{"ci', 'ty": "Ro', 'me"}']
-        state = finished([*(call(piece, id="a", name="weather") for piece in pieces), end()])
-        assert values(state) == [("a", "weather", ROME)]
-
-    def test_the_index_is_sparse_and_does_not_begin_at_zero(self) -> None:
-        state = finished(
-            [
-                call('{"city": "Rome"}', index=3, id="a", name="weather"),
-                call('{"city": "Paris"}', index=1, id="b", name="weather"),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
-        assert [shown.index for shown in state.message.tool_calls] == [0, 1]  # the place in the message
-
-    def test_the_index_is_shifted_and_the_call_goes_on_by_its_id(self) -> None:
-        state = finished(
-            [
-                call('{"city": ', index=0, id="a", name="weather"),
-                call('{"city": "Paris"}', index=1, id="b", name="weather"),
-                call('"Rome"}', index=2, id="a"),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
-
-    def test_two_entries_of_one_index_in_a_chunk_go_on_with_each_other(self) -> None:
-        entries = (entry('{"city": ', index=0, id="a", name="weather"), entry('"Rome"}', index=0))
-        assert values(finished([delta(tool_calls=entries), end()])) == TWO[:1]
-
-    def test_two_entries_of_one_index_in_a_chunk_with_two_ids_are_two_calls(self) -> None:
-        entries = (
-            entry('{"city": "Rome"}', index=0, id="a", name="weather"),
-            entry('{"city": "Paris"}', index=0, id="b", name="weather"),
-        )
-        assert values(finished([delta(tool_calls=entries), end()])) == TWO
+def test_the_index_is_sparse_and_does_not_begin_at_zero() -> None:
+    state = finished([call(IN_ROME, index=3, **A), call(IN_PARIS, index=1, **B), end()])
+    assert values(state) == TWO
+    assert [shown.index for shown in state.message.tool_calls] == [0, 1]  # the place in the message
 
 
 class TestNamedCases:
-    def test_late_id(self) -> None:
-        state = finished([call('{"city": ', index=0, name="weather"), call('"Rome"}', index=0, id="a"), end()])
-        assert values(state) == TWO[:1]
-
     def test_late_name(self) -> None:
         states = trail([call('{"city": ', index=0, id="a"), call('"Rome"}', index=0), call(index=0, name="weather")])
         assert [shown.name for state in states[1:] for shown in state.message.tool_calls] == [None, None, "weather"]
@@ -147,25 +109,9 @@ class TestNamedCases:
         assert values(state) == TWO
         assert json.loads(state.message.tool_calls[0].arguments) == ROME
 
-    def test_arguments_as_an_empty_object(self) -> None:
-        assert values(finished([call({}, name="now"), call({}, name="now"), end()])) == [(None, "now", {})] * 2
-
     def test_an_object_that_is_no_json_cannot_be_run(self) -> None:
         state = finished([call({"at": object()}, index=0, name="weather"), end()])
         assert state.message.tool_calls[0].status is Outcome.INVALID
-
-    def test_interleaved_calls(self) -> None:
-        state = finished(
-            [
-                call('{"city"', index=0, id="a", name="weather"),
-                call('{"ci', index=1, id="b", name="weather"),
-                call(': "Rome"', index=0),
-                call('ty": "Paris"}', index=1),
-                call("}", index=0),
-                end(),
-            ]
-        )
-        assert values(state) == TWO
 
     def test_text_between_calls(self) -> None:
         state = finished(
@@ -205,12 +151,6 @@ class TestNamedCases:
         state = finished([call("{}", index=0, id="a", name="__class__"), call("{}", index=1, name="items"), end()])
         assert [shown.name for shown in state.message.tool_calls] == ["__class__", "items"]
 
-    def test_an_empty_id_or_name_says_nothing(self) -> None:
-        state = finished(
-            [call('{"city": ', index=0, id="a", name="weather"), call('"Rome"}', index=0, id="", name=""), end()]
-        )
-        assert values(state) == TWO[:1]
-
     @pytest.mark.parametrize("nothing", [None, "", " ", "\n"])
     def test_an_entry_that_says_nothing_begins_no_call(self, nothing: str | None) -> None:
         whole = call('{"city": "Rome"}', id="a", name="weather")
@@ -220,10 +160,6 @@ class TestNamedCases:
     def test_an_object_after_a_call_that_is_no_json_is_a_call_of_its_own(self) -> None:
         state = finished([call({"city": float("nan")}, name="weather"), call(ROME, name="weather"), end()])
         assert [shown.status for shown in state.message.tool_calls] == [Outcome.INVALID, Outcome.COMPLETE]
-
-    def test_another_name_on_a_used_index_without_ids_is_another_call(self) -> None:
-        state = finished([call("{}", index=0, name="now"), call("{}", index=0, name="here"), end()])
-        assert values(state) == [(None, "now", {}), (None, "here", {})]
 
     def test_whole_arguments_that_repeat_the_deltas_add_nothing(self) -> None:
         chunks = [
