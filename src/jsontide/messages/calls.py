@@ -39,8 +39,9 @@ class BaseCall(BasePart):
         item_id: str | None,
         extra: dict[str, JsonValue] | None,
         repairs: tuple[Repair, ...],
+        needs_action: bool = False,
     ) -> None:
-        BasePart.__init__(self, index, is_open, item_id, extra)
+        BasePart.__init__(self, index, is_open, item_id, extra, needs_action)
         self.name: Final = name
         """`None` until it is known."""
         self.id: Final = id
@@ -139,7 +140,7 @@ _Unfinished: TypeAlias = Literal[
 class PartialCall(BaseCall):
     """A call that is not complete, or not valid: there is nothing to run."""
 
-    __slots__ = ("_status", "error")
+    __slots__ = ("error", "status")
 
     FIELDS: ClassVar[tuple[str, ...]] = ("name", "arguments", "partial", "status", "error", "id", *TAIL, "repairs")
 
@@ -160,18 +161,14 @@ class PartialCall(BaseCall):
         if status is _COMPLETE:
             raise ValueError("a call that is complete is a CompleteCall")
         BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
-        self._status: Final = status
+        self.status: Final[_Unfinished] = cast("_Unfinished", status)
+        """How it ended, or `STREAMING`; never `Outcome.COMPLETE`."""
         self.error: Final = error
         """The first error, once the message has ended."""
 
-    @property
-    def status(self) -> _Unfinished:
-        """How it ended, or `STREAMING`; never `Outcome.COMPLETE`."""
-        return cast("_Unfinished", self._status)
-
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> PartialCall:
         return PartialCall(
-            name, text, document, self._status, None, call_id, self.index, self.is_open, self.item_id, self._extra
+            name, text, document, self.status, None, call_id, self.index, self.is_open, self.item_id, self._extra
         )
 
     def __repr__(self) -> str:
@@ -193,7 +190,7 @@ for _name in ("arguments_value", "arguments_model"):
 class ServerCall(BaseCall):
     """A tool that the provider runs itself: shown, never to be run by the caller."""
 
-    __slots__ = ("_needs_action", "result", "status", "type")
+    __slots__ = ("result", "status", "type")
 
     FIELDS: ClassVar[tuple[str, ...]] = (
         "name",
@@ -224,19 +221,13 @@ class ServerCall(BaseCall):
         extra: dict[str, JsonValue] | None = None,
         repairs: tuple[Repair, ...] = (),
     ) -> None:
-        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs)
+        BaseCall.__init__(self, name, arguments, partial, id, index, is_open, item_id, extra, repairs, needs_action)
         self.result: Final = cast("JsonValue | Missing", result)
         """What the tool returned, as the provider wrote it; `MISSING` before."""
         self.status: Final = status
         """Its status, in the provider's words."""
         self.type: Final = type
         """What kind of tool it is, in the provider's words."""
-        self._needs_action: Final = needs_action
-
-    @property
-    def needs_action(self) -> bool:
-        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
-        return self._needs_action
 
     def grow(self, name: str | None, text: GrowingText, document: Document, call_id: str | None) -> ServerCall:
         return ServerCall(
@@ -245,7 +236,7 @@ class ServerCall(BaseCall):
             self.result,
             self.status,
             self.type,
-            self._needs_action,
+            self.needs_action,
             document,
             call_id,
             self.index,

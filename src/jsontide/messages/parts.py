@@ -20,9 +20,16 @@ TAIL: Final = ("index", "is_open", "item_id", "extra")
 class BasePart(Record):
     """What all parts have."""
 
-    __slots__ = ("_extra", "index", "is_open", "item_id")
+    __slots__ = ("_extra", "index", "is_open", "item_id", "needs_action")
 
-    def __init__(self, index: int, is_open: bool, item_id: str | None, extra: dict[str, JsonValue] | None) -> None:
+    def __init__(
+        self,
+        index: int,
+        is_open: bool,
+        item_id: str | None,
+        extra: dict[str, JsonValue] | None,
+        needs_action: bool = False,
+    ) -> None:
         self.index: Final = index
         """Its place among the parts of its message."""
         self.is_open: Final = is_open
@@ -30,16 +37,13 @@ class BasePart(Record):
         self.item_id: Final = item_id
         """The provider's id of its item or block, if there is one."""
         self._extra: Final = extra
+        self.needs_action: Final = needs_action
+        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
 
     @property
     def extra(self) -> dict[str, JsonValue]:
         """What no field holds, as the provider wrote it."""
         return {} if self._extra is None else self._extra
-
-    @property
-    def needs_action(self) -> bool:
-        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
-        return False
 
     def close(self) -> BasePart:
         """Return the finished part."""
@@ -281,7 +285,7 @@ class File(BasePart):
 class Other(BasePart):
     """What no other part describes, as the provider wrote it."""
 
-    __slots__ = ("_needs_action", "raw", "type")
+    __slots__ = ("raw", "type")
 
     FIELDS: ClassVar[tuple[str, ...]] = ("type", "raw", "needs_action", *TAIL)
 
@@ -295,17 +299,11 @@ class Other(BasePart):
         item_id: str | None = None,
         extra: dict[str, JsonValue] | None = None,
     ) -> None:
-        BasePart.__init__(self, index, is_open, item_id, extra)
+        BasePart.__init__(self, index, is_open, item_id, extra, needs_action)
         self.type: Final = type
         """In the provider's words."""
         self.raw: Final = cast("JsonValue", raw)
-        self._needs_action: Final = needs_action
-
-    @property
-    def needs_action(self) -> bool:
-        """Whether the provider waits for the caller: an approval, a patch or a command to run."""
-        return self._needs_action
 
     def __repr__(self) -> str:
-        action = " needs action" if self._needs_action else ""
+        action = " needs action" if self.needs_action else ""
         return f"<Other{action} {self.type!r}>"
