@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "jsontide"
 LAYERS = (
     {"cli", "studio", "testing"},
+    {"archives"},
     {"recordings"},
     {"web"},
     {"frontends"},

@@ -4,7 +4,7 @@ Text chunks in, growing values out: see `parse_chunk` and `values`.
 Whole values in, text chunks out: see `JsonStreamChunker`.
 A model's response in, a message that grows out: see `stream_message`.
 What most programs need is here; the rest is in the packages `mend`, `tree`, `events`, `snapshots`, `schema`,
-`messages`, `providers`, `streams`, `runs`, `frontends`, `web`, `recordings`, `testing` and `studio`.
+`messages`, `providers`, `streams`, `runs`, `frontends`, `web`, `recordings`, `archives`, `testing` and `studio`.
 """
 
 from typing import TYPE_CHECKING

@@ -29,6 +29,7 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from jsontide._sniff import is_recording, read_first_line, sniff
+from jsontide.archives import read_recording
 from jsontide.cli._output import LineWriter, escape_unsafe
 from jsontide.providers.registry import detect
 from jsontide.recordings import Piece, Recording, WireFormat
@@ -105,7 +106,8 @@ def errors_of(source: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise UnreadableError(f"cannot read {source}: {error.strerror}") from error
+        said = f"cannot read {source}: {error.strerror}" if error.strerror else str(error)
+        raise UnreadableError(said) from error
 
 
 _Item = TypeVar("_Item")
@@ -265,6 +267,8 @@ def open_stream(file: str, playback: Playback) -> PlayedStream:
     if file == "-":
         return _open_arriving(open_stdin(), playback)
     path = Path(file)
+    if is_in_archive(path):
+        return _open_recording(load_recording(path), playback)
     total = file_size(path)
     if total is None:  # a named pipe, or nothing at all
         return _open_arriving(read_blocks(path), playback)
@@ -276,9 +280,14 @@ def open_stream(file: str, playback: Playback) -> PlayedStream:
 
 
 def load_recording(path: Path) -> Recording:
-    """Load a recording, or a stream as it was received."""
+    """Load a recording, or a stream as it was received; also one in an archive, `turns.tar.gz!turn.ndjson`."""
     with errors_of(str(path)):
-        return Recording.load(path)
+        return Recording.loads(read_recording(str(path))) if is_in_archive(path) else Recording.load(path)
+
+
+def is_in_archive(path: Path) -> bool:
+    """Return whether a path names a recording in an archive."""
+    return "!" in str(path) and not path.exists()
 
 
 def wire_bytes(piece: Piece, form: WireFormat = "sse") -> bytes:

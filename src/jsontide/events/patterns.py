@@ -20,8 +20,10 @@ removed ones.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Final
 
+from jsontide._path import Path
 from jsontide._pattern import AnyDepth, AnyItem, AnyKey, Item, Key, Pattern, Slice, Step
 
 MAX_TRANSITIONS: Final = 10_000
@@ -282,6 +284,22 @@ def _reach(found: dict[int, _TrieNode], node: _TrieNode) -> None:
 def _is_empty(step: Step) -> bool:
     """Return whether it is a slice without indices: a pattern with one matches nowhere, and must not keep states."""
     return isinstance(step, Slice) and step.stop is not None and step.stop <= step.start
+
+
+def path_matcher(pattern: Pattern) -> Callable[[Path], bool]:
+    """Return a function that says whether a pattern matches a whole path."""
+    patterns = PatternSet()
+    patterns.add(0, pattern, deltas=False)
+    start = patterns.start()
+
+    def match(path: Path) -> bool:
+        state = start
+        for segment in path:
+            if state is not None:
+                state = state.member(segment) if isinstance(segment, str) else state.item(segment)
+        return state is not None and bool(state.wanted)
+
+    return match
 
 
 NO_PATTERNS: Final = PatternSet()

@@ -14,6 +14,7 @@ The file is NDJSON, one line for each piece:
 A run has several streams, and between them the lines that `_run_notes` describes; its version is 2.
 
 A file that breaks off is read up to that line, and ends as `lost`; any other mistake is an error that names its line.
+A time that goes back by less than a millisecond was rounded: it stands still instead.
 A line is in the file when `RecordingWriter.write` returns, so a recorder that is killed loses nothing but the end.
 A piece is checked where it is made, so that nothing behind it has to.
 """
@@ -82,6 +83,8 @@ RUN_VERSION: Final = 2
 """The version of recordings that may have lines of a run."""
 _LINES: Final = {VERSION: ("text", "base64", "event", "end"), RUN_VERSION: ("text", "base64", "event", "end", *KINDS)}
 """What a line may have, by version."""
+ROUNDING: Final = 0.001
+"""Seconds by which a time may go back, because whoever wrote it has rounded it."""
 
 
 class _FileReader:
@@ -93,6 +96,7 @@ class _FileReader:
         self.end: End | None = None
         self.error: str | None = None
         self.duration = 0.0
+        self.clamped = 0
         self._version = VERSION
         lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
         for self._number, line in enumerate(lines, 1):
@@ -151,8 +155,10 @@ class _FileReader:
         if not isinstance(at, int | float) or isinstance(at, bool) or not 0 <= at < float("inf"):
             self._fail(f'"at" must be seconds since the start, not {at!r:.40}')
         if at < self.duration:
-            self._fail(f'"at" must not go back, from {self.duration} to {at}')
-        return float(at)
+            if self.duration - at >= ROUNDING:
+                self._fail(f'"at" must not go back, from {self.duration} to {at}')
+            self.clamped += 1
+        return max(float(at), self.duration)
 
     def _read_data(self, kind: str, value: JsonValue) -> Data:
         if kind == "event":
@@ -235,6 +241,8 @@ class Recording:
     """Why it was lost, for people."""
     duration: float = -1.0
     """Seconds from the start to the end."""
+    clamped: int = 0
+    """How many times went back by less than a millisecond in the file, and stand still here."""
 
     def __post_init__(self) -> None:
         pieces = tuple(self.pieces)
@@ -283,7 +291,14 @@ class Recording:
             return cls.of_bytes(data)
         read = _FileReader(data)
         about = {name: value for name, value in read.about.items() if name not in {"jsontide", "version"}}
-        return cls(tuple(read.pieces), about=about, end=read.end, error=read.error, duration=read.duration)
+        return cls(
+            tuple(read.pieces),
+            about=about,
+            end=read.end,
+            error=read.error,
+            duration=read.duration,
+            clamped=read.clamped,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a recording file; one that is not there yet can be read by you only."""

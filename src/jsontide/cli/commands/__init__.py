@@ -1,8 +1,9 @@
-"""The commands, a module for each; `events` and `get` read in the same way, and share one."""
+"""The commands, a module for each; `events` and `get` share one, and `batch` and `compare` do."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from jsontide.cli.commands.batch import batch, compare
 from jsontide.cli.commands.check import check
 from jsontide.cli.commands.chunk import chunk
 from jsontide.cli.commands.events import events, get
@@ -24,5 +25,7 @@ COMMANDS: Final[Mapping[Callable[..., None], str]] = {
     check: "Check JSON, or an answer, against a schema.",
     stats: "Measure recordings: when each path came.",
     studio: "Go back and forth in the time of a stream.",
+    batch: "Ask something of an archive of recordings.",
+    compare: "Compare the tables of two batches.",
 }
 """In the order of the help, each with a line that a terminal of 60 columns shows whole."""

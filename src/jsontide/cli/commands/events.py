@@ -22,7 +22,7 @@ from jsontide.cli._input import Events, JsonText, open_stdout, read_input
 from jsontide.cli._options import SCHEMA, SOURCE, load_schema
 from jsontide.cli._output import RecentText, quote_safely, short_path
 from jsontide.events import JsonFragmentAccumulator, JsonFragmentKind, JsonFragmentUpdate
-from jsontide.events.patterns import PatternSet
+from jsontide.events.patterns import path_matcher
 from jsontide.frontends import AppendText, Change, Finish, SetValue, write_json
 from jsontide.frontends.changes import walk
 from jsontide.recordings import Moment, follow, start_moment
@@ -153,22 +153,6 @@ def read_pattern(text: str, hint: str) -> Pattern:
         raise typer.BadParameter(str(error), param_hint=hint) from error
 
 
-def matches(pattern: Pattern) -> Callable[[Path], bool]:
-    """Return a function that says whether a pattern matches a whole path."""
-    patterns = PatternSet()
-    patterns.add(0, pattern, deltas=False)
-    start = patterns.start()
-
-    def match(path: Path) -> bool:
-        state = start
-        for segment in path:
-            if state is not None:
-                state = state.member(segment) if isinstance(segment, str) else state.item(segment)
-        return state is not None and bool(state.wanted)
-
-    return match
-
-
 def write_events(
     source: JsonText | Events,
     schema: object,
@@ -176,7 +160,7 @@ def write_events(
     write: Callable[[JsonFragmentUpdate | Change], None],
 ) -> None:
     """Write the events of a text, or the changes of a stream: at all paths, or at those that a pattern matches."""
-    match = None if pattern is None else matches(pattern)
+    match = None if pattern is None else path_matcher(pattern)
     if isinstance(source, JsonText):
         for update in _read(JsonFragmentAccumulator(values=False, floats="decimal"), source):
             if match is None or match(update.segments):
@@ -197,7 +181,7 @@ def write_values(
         accumulator.on(pattern, lambda update: write(update.segments, cast("JsonValue", update.value)))
         deque(_read(accumulator, source), 0)
         return
-    match = matches(pattern)
+    match = path_matcher(pattern)
     for moment in _follow(source, schema):
         for change in moment.changes:
             for path, value in _completed(change):

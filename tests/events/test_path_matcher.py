@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from jsontide import JsonFragmentAccumulator, JsonValue
 from jsontide._path import Path
 from jsontide._pattern import parse_pattern
-from jsontide.cli.commands.events import matches
+from jsontide.events.patterns import path_matcher
 
 DOCUMENT: JsonValue = {
     "a": [{"id": 1, "b": [1, 2, 3, 4]}, [], "x"],
@@ -29,9 +29,9 @@ def test_a_pattern_matches_the_paths_that_an_accumulator_finds(steps: list[str])
     accumulator = JsonFragmentAccumulator(updates=False)
     accumulator.on(pattern, lambda update: found.add(update.segments))
     accumulator.add_fragment(json.dumps(DOCUMENT))
-    assert set(filter(matches(pattern), paths(DOCUMENT))) == found
+    assert set(filter(path_matcher(pattern), paths(DOCUMENT))) == found
 
 
 @pytest.mark.parametrize("depth", [0, 1, 20_000])
 def test_a_path_may_be_as_deep_as_it_likes(depth: int) -> None:
-    assert matches(parse_pattern("**.a"))((*(["b"] * depth), "a"))
+    assert path_matcher(parse_pattern("**.a"))((*(["b"] * depth), "a"))
