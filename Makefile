@@ -145,6 +145,7 @@ bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries
 	$(PY) -m benchmarks
 	$(PY) -m benchmarks.whole_way
 	$(PY) -m benchmarks.bridges
+	$(PY) -m benchmarks.archives
 
 # The optimized build, as users get it; made once for each state of the sources, in build/bench.
 count: $(VENV)/.test ## Count the instructions of eight ways with valgrind, and compare them with benchmarks/counts.json (UPDATE=1 writes it)

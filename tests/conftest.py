@@ -41,6 +41,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 TESTS = Path(__file__).parent
 NOT_COMPILED = [
     *("../README.md", "../docs/*", "../src/*"),
+    "archives/*",
     *("cli/*", "frontends/test_[asv]*.py", "frontends/test_co*.py", "recordings/*", "studio/*", "testing/*", "web/*"),
     *("streams/test_c*.py", "streams/test_[dfh]*.py", "streams/test_run_tools.py", "streams/test_states.py"),
     *("providers/test_*requests.py", "providers/test_clients.py", "providers/test_strict_tools.py"),

@@ -126,6 +126,16 @@ def escape_surrogates(text: str) -> str:
     return _SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
+STEERING: Final = r"\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
+"""Characters that control a terminal, change the direction of text or break a line, beside C0 controls."""
+_UNSAFE: Final = re.compile(rf"[\x00-\x1f{STEERING}\ud800-\udfff]")
+
+
+def escape_unsafe(text: str) -> str:
+    """Replace what is not safe to show to people, and lone surrogates, which have no UTF-8, by escapes of JSON."""
+    return _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def number_text(value: Any) -> str:
     """Return the text of a number; raise `ValueError` for NaN and the infinities."""
     if isinstance(value, bytes):

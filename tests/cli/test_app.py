@@ -11,7 +11,20 @@ from tests.cli.running import EXAMPLES, ITINERARY, run
 from tests.cli.streams import openai
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
-COMMANDS = ("record", "replay", "watch", "events", "get", "chunk", "mend", "check", "stats", "studio")
+COMMANDS = (
+    "record",
+    "replay",
+    "watch",
+    "events",
+    "get",
+    "chunk",
+    "mend",
+    "check",
+    "stats",
+    "studio",
+    "batch",
+    "compare",
+)
 
 
 def test_the_version_says_which_speed_it_has() -> None:

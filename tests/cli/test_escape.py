@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jsontide.cli._output import LineWriter, escape_lines, escape_unsafe, escape_unsafe_json, quote_safely
+from jsontide._values import escape_unsafe
+from jsontide.cli._output import LineWriter, escape_lines, escape_unsafe_json, quote_safely
 from tests.cli.running import run
 
 HOSTILE = "a\x9b2J\x7f\x85\u202e\u2066\u200f\u061cz"

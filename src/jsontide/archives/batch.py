@@ -23,10 +23,11 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from secrets import token_hex
 from types import FrameType
 from typing import BinaryIO, Final
 
@@ -58,7 +59,7 @@ def run_shard(job: Job, shard: Shard, out: str | Path) -> Part:
 
 def _write_whole(path: Path, lines: Iterable[bytes]) -> None:
     """Write a file that appears when all of it is there."""
-    temporary = path.with_name(f"{path.name}.{socket.gethostname()}.{os.getpid()}.tmp")
+    temporary = path.with_name(f"{path.name}.{token_hex(8)}.tmp")
     try:
         with open_private(temporary, "wb") as file:
             # Without a name and a time in it, the same lines are the same bytes.
@@ -229,6 +230,8 @@ def _remove(folder: Path) -> None:
     names = [*(f"{table}.{end}" for table in COLUMNS for end in ("parquet", "ndjson")), "report.html", "report.txt"]
     for path in [*(folder / "parts").glob("*"), *(folder / name for name in names), folder / "job.json"]:
         path.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        (folder / "parts").rmdir()
 
 
 def _check_state(folder: Path, job: Job) -> None:

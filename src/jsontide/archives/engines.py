@@ -19,7 +19,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any, Final, Protocol, TypeAlias
 
-from jsontide._check import check_count
+from jsontide._check import check_choice, check_count
 from jsontide._errors import JsontideError
 from jsontide.archives.shards import Part, Shard
 
@@ -234,8 +234,9 @@ def _run_one(run: Run, shard: Shard) -> Part:
 def choose_engine(engine: str | Engine, workers: int | None) -> Engine:
     """Return the engine of a name."""
     if isinstance(engine, str):
-        if engine not in {"local", "ray"}:
-            message = f"engine must be 'local', 'ray' or an Engine, not {engine!r}"
-            raise ValueError(message)
+        check_choice("engine", engine, ("local", "ray"))
         return LocalEngine(workers) if engine == "local" else RayEngine(workers=workers)
+    if not callable(getattr(engine, "map", None)):
+        message = f"engine must be 'local', 'ray' or an Engine, not {type(engine).__name__}"
+        raise TypeError(message)
     return engine

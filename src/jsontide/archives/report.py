@@ -10,8 +10,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape as escape_html
 from typing import Any, Final, TypeAlias
+
+from jsontide._values import escape_unsafe
 
 Database: TypeAlias = Any
 """A connection of DuckDB, which may not be installed, with the tables of a batch."""
@@ -50,24 +52,28 @@ class Bar:
             width = max(length * 100, 0.0)
             drawn += f'<rect class="{colour}" x="{x:.2f}" y="0" width="{width:.2f}" height="10"/>'
             x += width
-        title = f"<title>{escape(self.label)}</title>"
+        title = f"<title>{_escape(self.label)}</title>"
         return f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img">{title}{drawn}</svg>'
 
 
+def _escape(text: str) -> str:
+    return escape_html(escape_unsafe(text))
+
+
 def draw_page(title: str, body: Iterable[str]) -> str:
-    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{_escape(title)}</title>'
     parts = ["<!doctype html>", f'<html lang="en"><head>{head}', f"<style>{STYLE}</style></head><body>"]
-    return "\n".join([*parts, f"<h1>{escape(title)}</h1>", *body, "</body></html>", ""])
+    return "\n".join([*parts, f"<h1>{_escape(title)}</h1>", *body, "</body></html>", ""])
 
 
 def draw_section(title: str, explained: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table with its heading; a column's name that begins with `#` is of figures, with `.` of paths."""
-    heading = f"<h2>{escape(title)}</h2>\n<p class='quiet'>{escape(explained)}</p>"
+    heading = f"<h2>{_escape(title)}</h2>\n<p class='quiet'>{_escape(explained)}</p>"
     if not rows:
         return f"{heading}\n<p>None.</p>"
     kinds = [{"#": "n", ".": "p", "|": "b"}.get(name[:1], "") for name in columns]
     head = "".join(
-        f'<th class="{kind}">{escape(name.lstrip("#.|"))}</th>' for name, kind in zip(columns, kinds, strict=True)
+        f'<th class="{kind}">{_escape(name.lstrip("#.|"))}</th>' for name, kind in zip(columns, kinds, strict=True)
     )
     lines = [
         "<tr>"
@@ -87,7 +93,7 @@ def _cell(value: object) -> str:
         return f"{value:,.3f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    return escape(str(value))
+    return _escape(str(value))
 
 
 def draw_report(database: Database) -> str:
@@ -206,5 +212,5 @@ def _examples(database: Database) -> str:
 
 def draw_examples(title: str, names: Iterable[str]) -> str:
     """Return commands that open recordings in the studio."""
-    commands = [f"<code>{escape(f'jsontide studio {shlex.quote(name)}')}</code>" for name in names]
-    return f"<h2>Examples: {escape(title)}</h2>\n<p>" + "<br>\n".join(commands) + "</p>"
+    commands = [f"<code>{_escape(f'jsontide studio {shlex.quote(name)}')}</code>" for name in names]
+    return f"<h2>Examples: {_escape(title)}</h2>\n<p>" + "<br>\n".join(commands) + "</p>"

@@ -319,7 +319,7 @@ class _Summary:
         if isinstance(failure, ParserError) and not self.errors:
             yield "json", clip(failure.message)
         elif isinstance(failure, str) and not self.errors:
-            yield "transport", clip(failure)
+            yield "schema" if self._mismatches() else "transport", clip(failure)
 
     def _broke_off_at(self) -> str | None:
         """Return the path at which the stream broke off, if it did."""
@@ -365,7 +365,7 @@ class _Summary:
         if isinstance(failure, ParserError):
             path = _pattern_of(path_text(failure.path))
             yield self._problem("json", failure.reason.value, path, failure.message, failure)
-        elif failure is not None:
+        elif failure is not None and not self._mismatches():
             yield self._problem("transport", None, "stream", failure, None)
 
     def _problems_of_repairs(self) -> Iterator[Row]:

@@ -99,7 +99,7 @@ Found: TypeAlias = tuple[str, bytes | Unreadable]
 def plan(
     sources: str | Path | Iterable[str | Path], *, target: int = TARGET, at_most: int = AT_MOST, leave_out: str = ""
 ) -> list[Shard]:
-    """Return the shards of all recordings in files, folders, globs and archives, in order of their names.
+    """Return the shards of all recordings in files, folders, globs and archives: loose ones by name, then archives.
 
     Addresses such as `s3://...` need the package fsspec. `leave_out` names a folder that is passed over.
     Raises `SourceError` for a source that is not there, or that no recording is in.
@@ -114,21 +114,21 @@ def plan(
             message = f"there is no recording in {source}"
             raise SourceError(message)
         members.update(found)
-    return list(_gather(sorted(members), target, at_most))
+    loose = _gather(sorted(member for member in members if not member.is_archive), target, at_most)
+    return [*loose, *(Shard.of([member]) for member in sorted(members) if member.is_archive)]
 
 
-def _gather(members: Iterable[Member], target: int, at_most: int) -> Iterator[Shard]:
-    loose: list[Member] = []
-    for member in members:
-        if member.is_archive:
-            yield Shard.of([member])
-            continue
-        loose.append(member)
-        if len(loose) == at_most or sum(each.size for each in loose) >= target:
-            yield Shard.of(loose)
-            loose = []
-    if loose:
-        yield Shard.of(loose)
+def _gather(files: Iterable[Member], target: int, at_most: int) -> Iterator[Shard]:
+    gathered: list[Member] = []
+    size = 0
+    for member in files:
+        gathered.append(member)
+        size += member.size
+        if len(gathered) == at_most or size >= target:
+            yield Shard.of(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield Shard.of(gathered)
 
 
 def _find(source: str, leave_out: Path | None) -> Iterator[Member]:

@@ -21,11 +21,10 @@ from rich.text import Text
 
 from jsontide import MISSING, JsonValue, ParserState, create_parser_state, parse_chunk
 from jsontide._path import Segment, path_text
-from jsontide._values import Missing
+from jsontide._values import Missing, escape_unsafe
 from jsontide.cli._output import (
     LineWriter,
     escape_lines,
-    escape_unsafe,
     escape_unsafe_json,
     quote_safely,
     short_path,

@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import typer
 
 from jsontide import ParserError, Reason, create_parser_state, finalize, parse_chunk
+from jsontide._values import escape_unsafe
 from jsontide.cli._input import UnreadableError, error_width
-from jsontide.cli._output import RecentText, escape_lines, escape_unsafe
+from jsontide.cli._output import RecentText, escape_lines
 from jsontide.messages import Outcome
 from jsontide.recordings import Moment, RecordingError
 

@@ -29,8 +29,9 @@ from rich.markup import escape
 from rich.progress import Progress
 
 from jsontide._sniff import is_recording, read_first_line, sniff
+from jsontide._values import escape_unsafe
 from jsontide.archives import read_recording
-from jsontide.cli._output import LineWriter, escape_unsafe
+from jsontide.cli._output import LineWriter
 from jsontide.providers.registry import detect
 from jsontide.recordings import Piece, Recording, WireFormat
 

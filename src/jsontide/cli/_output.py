@@ -1,7 +1,7 @@
 """Values, texts and bytes in, output out: as it is in a pipe, safe to print on a terminal.
 
-Rule: `escape` is the one place that knows which characters are not safe. Messages pass through here in `_exits.say` and
-in `_app`, whoever wrote them; escaping a text twice changes nothing.
+Rule: nothing is printed that could steer a terminal. Messages pass through here in `_exits.say` and in `_app`, whoever
+wrote them; escaping a text twice changes nothing.
 Values are written without recursion: documents may be deeper than Python's stack.
 Of a stream only the end is kept, to show the line of an error with a caret under the place.
 """
@@ -17,19 +17,11 @@ from rich.cells import cell_len
 from jsontide import JsonValue, ParserError
 from jsontide._decode import Decoded
 from jsontide._path import Path, path_text
+from jsontide._values import STEERING, escape_unsafe
 from jsontide.frontends import write_json
 
-# Characters that control a terminal, change the direction of text or break a line.
-_STEERING = r"\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"
-# And lone surrogates, which no encoding can write.
-_UNSAFE = re.compile(rf"[\x00-\x1f{_STEERING}\ud800-\udfff]")
 _TAB = 4
-_UNSAFE_JSON = re.compile(rf"[{_STEERING}]")
-
-
-def escape_unsafe(text: str) -> str:
-    """Replace unsafe characters by JSON escapes."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+_UNSAFE_JSON = re.compile(rf"[{STEERING}]")
 
 
 def escape_lines(text: str) -> str:

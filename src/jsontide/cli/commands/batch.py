@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 from rich.text import Text
 
+from jsontide._values import escape_unsafe
 from jsontide.archives import (
     BatchError,
     BatchProgress,
@@ -25,7 +26,6 @@ from jsontide.archives import compare as compare_batches
 from jsontide.cli._exits import BAD, INTERRUPTED, exit_codes, report, say, writing
 from jsontide.cli._input import is_terminal, open_stdout
 from jsontide.cli._options import SCHEMA, load_schema
-from jsontide.cli._output import escape_unsafe
 from jsontide.cli.commands.events import read_pattern
 from jsontide.mend import MODELS
 
@@ -68,12 +68,10 @@ def batch(  # noqa: PLR0913 - as many options
     Exit codes: 0 all were read; 1 some cannot be read, or the work cannot go on; 2 invalid command
     line, or a source or the folder cannot be used; 130 interrupted.
     """
-    if job == "get":
+    if (job == "get") is not bool(pattern):
+        raise typer.BadParameter("get needs a pattern, and only get takes one", param_hint="--pattern")
+    if pattern:
         read_pattern(pattern, "--pattern")
-    elif pattern:
-        raise typer.BadParameter("only get takes a pattern", param_hint="--pattern")
-    if job == "get" and not pattern:
-        raise typer.BadParameter("get needs a pattern", param_hint="--pattern")
     if job == "check" and schema is None:
         raise typer.BadParameter("check needs a schema", param_hint="--schema")
     wanted = None if schema is None else load_schema(schema)

@@ -14,10 +14,11 @@ import typer
 
 from jsontide import MISSING, JsonValue, ParserError, Reason, create_parser_state, finalize, parse_chunk
 from jsontide._path import Path, path_text
+from jsontide._values import escape_unsafe
 from jsontide.cli._exits import BAD, CUT_OFF, exit_codes, say
 from jsontide.cli._input import Events, JsonText, error_width, open_stdout, read_input
 from jsontide.cli._options import HELP, SOURCE, load_schema
-from jsontide.cli._output import describe, draw_place, escape_unsafe
+from jsontide.cli._output import describe, draw_place
 from jsontide.messages import ErrorDetail, Outcome
 from jsontide.recordings import follow
 from jsontide.schema import SchemaMismatch, from_json_ast

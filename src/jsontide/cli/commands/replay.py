@@ -10,10 +10,11 @@ from typing import Annotated
 
 import typer
 
+from jsontide._values import escape_unsafe
 from jsontide.cli._exits import CUT_OFF, exit_codes, report, say
 from jsontide.cli._input import Playback, UnreadableError, cut_recording, is_terminal, load_recording, play, wire_bytes
 from jsontide.cli._options import FASTEST, SEED, SIZE, parse_sizes
-from jsontide.cli._output import RawOutput, escape_unsafe
+from jsontide.cli._output import RawOutput
 from jsontide.recordings import Piece, Recording, WireFormat
 
 _TERMINAL = "/dev/tty"

@@ -15,11 +15,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from jsontide._values import escape_unsafe
 from jsontide.cli._drawing import count_pieces
 from jsontide.cli._exits import exit_codes, hint_at_answer, writing
 from jsontide.cli._input import is_terminal, load_recording, open_stdout, show_progress_of_files
 from jsontide.cli._options import SCHEMA, load_schema
-from jsontide.cli._output import escape_unsafe
 from jsontide.recordings import Lane, Statistics, follow, measure
 
 _WIDTH = 960
