@@ -1,6 +1,6 @@
 """`python -m benchmarks.archives`: what a batch costs beside a plain loop over the same recordings, as a page.
 
-In: archives of generated recordings of mixed quality. Out: seconds, ratios and memory, and what they mean for many more.
+In: archives of generated recordings of mixed quality. Out: seconds, ratios, memory, and what they mean for many more.
 Rule: what is compared runs in the same order, on the same files, several times, and the least counts.
 """
 
@@ -121,7 +121,7 @@ def plan_for(found: Found, count: int) -> str:
             "",
             f"- {said}; on 64 processors {hours['stats'] / 64:,.1f} hours for stats.",
             f"- {packed:,.0f} GB packed, {unpacked:,.0f} GB unpacked, which is never on a disk.",
-            f"- The tables are made by one process: {found.report * scale / 3600:,.1f} hours at the rate measured here.",
+            f"- Tables and report, by one process: {found.report * scale / 3600:,.1f} hours at the rate measured here.",
             "  From some ten million recordings on, give each month a folder of its own;",
             "  SQL asks all of them at once: `'tables/*/recordings.parquet'`.",
             "",

@@ -39,7 +39,7 @@ from jsontide.recordings import (
 
 if TYPE_CHECKING:
     from jsontide.mend import Mending
-    from jsontide.messages import ErrorDetail
+    from jsontide.messages import ErrorDetail, Message
     from jsontide.recordings import Lane
 
 Table: TypeAlias = str
@@ -219,9 +219,8 @@ def clip(text: str) -> str:
 
 
 _ITEM: Final = re.compile(r"\[\d+\]")
-_PART: Final = re.compile(r"parts\[(\d+)\]\.(\w+)")
-_AROUND: Final = re.compile(r"parts(\[[^]]*\])?$|errors|outcome")
-"""Paths of a message that are not its content."""
+_PART: Final = re.compile(r"(?:steps\[(\d+)\]\.message\.)?parts\[(\d+)\]\.(\w+)")
+_RESULT: Final = re.compile(r"steps\[(\d+)\]\.results\[(\d+)\]")
 _SAID: Final = ("started", "source", "url")
 _TOKENS: Final = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
 _TIMES: Final = ("arrived", "first", "last", "silence", "silence_from")
@@ -247,10 +246,13 @@ class _Summary:
         self.name = name
         self.moment = moment
         self.timeline = timeline
-        self.message = moment.message
-        self.errors: tuple[ErrorDetail, ...] = () if self.message is None else self.message.errors
-        self.tool_calls = () if self.message is None else self.message.tool_calls
-        self.parts = [] if self.message is None else [*self.message.parts]
+        run, message = moment.run, moment.message
+        self.messages = [message] if message is not None else []
+        if run is not None:
+            self.messages = [step.message for step in run.steps]
+        self.usage = run.usage if run is not None else None if message is None else message.usage
+        self.errors = [(message, error) for message in self.messages for error in message.errors]
+        self.calls_made = [(message, call) for message in self.messages for call in message.tool_calls]
 
     def about(self, recording: Recording, data: bytes) -> Row:
         """Where the recording comes from, and how large it is."""
@@ -272,8 +274,7 @@ class _Summary:
         }
 
     def row(self) -> Row:
-        message, moment, timeline = self.message, self.moment, self.timeline
-        usage = None if message is None else message.usage
+        moment, timeline = self.moment, self.timeline
         errors = [*self._errors()]
         row: Row = {
             "kind": moment.kind,
@@ -281,19 +282,19 @@ class _Summary:
             "error": errors[0][1] if errors else None,
             "error_kind": errors[0][0] if errors else None,
             "broke_off_at": self._broke_off_at(),
-            "calls": len(self.tool_calls),
-            "calls_complete": sum(isinstance(call, CompleteCall) for call in self.tool_calls),
+            "calls": len(self.calls_made),
+            "calls_complete": sum(isinstance(call, CompleteCall) for _, call in self.calls_made),
             "repairs": len(moment.repairs),
-            "mismatches": sum(error.kind is ErrorKind.SCHEMA for error in self.errors) or self._mismatches(),
+            "mismatches": sum(error.kind is ErrorKind.SCHEMA for _, error in self.errors) or self._mismatches(),
             "value_sha256": None if moment.value is MISSING else _digest(write_json(moment.value)),
             "jsontide": __version__,
         }
-        if message is not None:
+        for message in self.messages[-1:]:
             said = {"provider": message.provider, "model": message.model, "response_id": message.id}
             row |= {key: None if text is None else clip(text) for key, text in said.items()}
             row["finish_reason"] = message.finish_reason
-        if usage is not None:
-            row |= {name: getattr(usage, name) for name in _TOKENS}
+        if self.usage is not None:
+            row |= {name: getattr(self.usage, name) for name in _TOKENS}
         if timeline is not None:
             row |= {name: _rounded(getattr(timeline, name)) for name in _TIMES}
             row |= {"characters": timeline.size, "characters_per_second": _rounded(timeline.rate)}
@@ -312,7 +313,7 @@ class _Summary:
 
     def _errors(self) -> Iterator[tuple[str, str]]:
         """Yield the kind and the words of each error, those of the provider first."""
-        for error in sorted(self.errors, key=lambda error: error.provider_error is None):
+        for _, error in sorted(self.errors, key=lambda found: found[1].provider_error is None):
             reported = error.provider_error
             yield error.kind.value if reported is None else reported.kind.value, clip(error.message)
         failure = self.moment.error
@@ -327,17 +328,11 @@ class _Summary:
             return None
         if isinstance(self.moment.error, ParserError):
             return _pattern_of(path_text(self.moment.error.path))
-        for error in self.errors:
+        for message, error in self.errors:
             if isinstance(error.cause, ParserError) and error.cause.reason is Reason.UNEXPECTED_END:
-                return self._place_of(error)
-        return _name_part(self.parts[-1]) if self.parts else None
-
-    def _place_of(self, error: ErrorDetail) -> str:
-        if isinstance(error.source, int):
-            around = self.tool_calls[error.source].name or "call"
-        else:
-            around = "answer" if error.source == "content" else ""
-        return _pattern_of(f"{around}{path_text(error.path).removeprefix('root')}") or "stream"
+                return _place_of(message, error)
+        parts = [part for message in self.messages for part in message.parts]
+        return _name_part(parts[-1]) if parts else None
 
     def problems(self) -> Iterator[Row]:
         """Yield the errors and the repairs, those that are alike as one with their number."""
@@ -351,11 +346,11 @@ class _Summary:
         yield from found.values()
 
     def _problems_of_errors(self) -> Iterator[Row]:
-        for error in self.errors:
+        for message, error in self.errors:
             cause = error.cause
             reason = getattr(getattr(cause, "reason", None), "value", None)
             name = reason if error.provider_error is None else error.provider_error.kind.value
-            yield self._problem(error.kind.value, name, self._place_of(error), error.message, cause)
+            yield self._problem(error.kind.value, name, _place_of(message, error), error.message, cause)
         if self.errors:
             return
         resolution, failure = self.moment.resolution, self.moment.error
@@ -379,15 +374,16 @@ class _Summary:
 
     def calls(self) -> Iterator[Row]:
         lanes = {} if self.timeline is None else {lane.path: lane for lane in self.timeline.lanes}
-        for index, call in enumerate(self.tool_calls):
-            lane = lanes.get(f"parts[{self.parts.index(call)}].arguments")
-            why = [error.message for error in self.errors if error.source == index]
+        for index, (message, call) in enumerate(self.calls_made):
+            parts, around = message.parts, self._around(message)
+            lane = lanes.get(f"{around}parts[{parts.index(call)}].arguments")
+            mine = [error.message for error in message.errors if error.source == message.tool_calls.index(call)]
             yield {
                 "recording": self.name,
                 "index": index,
                 "name": None if call.name is None else clip(call.name),
                 "status": call.status.value,
-                "reason": clip(why[0]) if why else None,
+                "reason": clip(mine[0]) if mine else None,
                 "arguments_bytes": len(call.arguments.encode(errors="surrogatepass")),
                 "first": None if lane is None else _rounded(lane.first),
                 "done": None if lane is None else _rounded(lane.done),
@@ -399,10 +395,10 @@ class _Summary:
         if self.timeline is None:
             return
         lanes_of: dict[str, list[Lane]] = {}
-        for lane in self.timeline.content_lanes:
-            if self.message is not None and _AROUND.match(lane.path):
-                continue
-            lanes_of.setdefault(self._name_of(lane.path), []).append(lane)
+        for lane in self.timeline.lanes if self.moment.run is not None else self.timeline.content_lanes:
+            path = self._name_of(lane.path) if self.messages else _pattern_of(lane.path)
+            if path is not None:
+                lanes_of.setdefault(path, []).append(lane)
         for path, lanes in lanes_of.items():
             size = sum(lane.size for lane in lanes)
             first = [lane.first for lane in lanes if lane.first is not None]
@@ -420,14 +416,30 @@ class _Summary:
                 "is_complete": len(done) == len(lanes),
             }
 
-    def _name_of(self, path: str) -> str:
-        """Return the path with the name of its call or the kind of its part in front, as a pattern."""
+    def _around(self, message: Message) -> str:
+        return f"steps[{self.messages.index(message)}].message." if self.moment.run is not None else ""
+
+    def _name_of(self, path: str) -> str | None:
+        """Return the path with the name of its call or the kind of its part in front, `None` if it has no content."""
+        if found := _RESULT.fullmatch(path):
+            calls = self.messages[int(found[1])].tool_calls
+            return f"{_name_part(calls[int(found[2])])}.result" if int(found[2]) < len(calls) else None
         found = _PART.match(path)
-        if found is None or int(found[1]) >= len(self.parts):
-            return _pattern_of(path)
+        if found is None:
+            return _pattern_of(path) if path == "root" or path.startswith("answer") else None
+        parts = self.messages[int(found[1] or 0)].parts
         inside = path[found.end() :]
-        field = "" if found[2] in {"arguments", "text"} else f".{found[2]}"
-        return _pattern_of(f"{_name_part(self.parts[int(found[1])])}{field}{inside}")
+        field = "" if found[3] in {"arguments", "text"} else f".{found[3]}"
+        name = _name_part(parts[int(found[2])]) if int(found[2]) < len(parts) else "parts[*]"
+        return _pattern_of(f"{name}{field}{inside}")
+
+
+def _place_of(message: Message, error: ErrorDetail) -> str:
+    if isinstance(error.source, int):
+        around = message.tool_calls[error.source].name or "call"
+    else:
+        around = "answer" if error.source == "content" else ""
+    return _pattern_of(f"{around}{path_text(error.path).removeprefix('root')}") or "stream"
 
 
 def _name_part(part: object) -> str:
