@@ -120,7 +120,7 @@ def extras() -> list[str]:
     found: dict[str, object] = tomllib.loads(ROOT.joinpath("pyproject.toml").read_text("utf-8"))["project"]
     names = found["optional-dependencies"]
     assert isinstance(names, dict)
-    return [name for name in names if name != "all"]
+    return [name for name in names if name not in {"all", "ray"}]  # Ray is large, and has tests of its own
 
 
 @pytest.mark.parametrize("extra", extras())
@@ -139,9 +139,17 @@ def test_with_one_extra_alone_all_works_or_names_the_one_that_is_needed(extra: s
         assert works or f"jsontide[{module}]" in said
 
 
+COMPARING = """
+from jsontide.archives import BatchError, compare
+try:
+    compare("nothing", "nothing")
+except BatchError as error:
+    assert "has no tables" in str(error), error
+"""
 PROGRAMS = {
     "web": ("import jsontide.web", "starlette"),
     "studio": ("import jsontide.studio", "uvicorn"),
+    "batch": (COMPARING, "duckdb"),
     "pydantic": ("import jsontide; print([*jsontide.stream_model(['[1]'], list[int])])", "pydantic"),
     "jsonschema": ("import jsontide; print([*jsontide.stream_model(['[1]'], {'type': 'array'})])", "jsonschema"),
 }
@@ -153,12 +161,14 @@ def check_commands(command: Path, document: Path) -> None:
     place = document.parent
     said = run(command, "--help", place=place)
     listed = set(re.findall(r"^  ([a-z]+) ", said, re.MULTILINE))
-    assert listed == {"check", "record", "studio", *READING}
+    assert listed == {"batch", "check", "compare", "record", "studio", *READING}
     for name, arguments in READING.items():
         assert run(command, name, *arguments, document, place=place)
     run(command, "record", "-o", "taken.ndjson", "--", sys.executable, "-c", "print('[1]')", place=place)
     assert "[1]" in run(command, "replay", "taken.ndjson", place=place)
     assert 'pip install "jsontide[studio]"' in run(command, "studio", "--no-browser", place=place, expect=2)
+    assert "tables/recordings.ndjson" in run(command, "batch", "stats", document, "--out", "tables", place=place)
+    assert 'pip install "jsontide[batch]"' in run(command, "compare", "tables", "tables", place=place, expect=2)
     said = run(command, "check", "--schema", "any", document, place=place, expect=2)
     assert "pip install 'jsontide[jsonschema]'" in said
 

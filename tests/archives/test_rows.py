@@ -231,3 +231,16 @@ def test_the_tables_are_those_of_the_documentation() -> None:
     for table, columns in COLUMNS.items():
         (said,) = re.findall(rf"^\| `{table}` \| (.*) \|$", page, re.MULTILINE)
         assert re.findall(r"`(\w+)`", said) == [*columns]
+
+
+def test_a_run_has_the_calls_of_all_its_messages_and_the_times_of_its_tools() -> None:
+    path = Path(__file__).parents[2] / "examples/run.ndjson"
+    rows = rows_of(path.read_bytes())
+    (row,) = rows["recordings"]
+    sent = re.findall(r'\{\\?"type\\?": ?\\?"tool_use\\?".*?\\?"name\\?": ?\\?"(\w+)', path.read_text("utf-8"))
+    assert (row["kind"], row["outcome"], row["calls"]) == ("run", "complete", len(sent))
+    assert [call["name"] for call in rows["calls"]] == sent
+    paths = {path["path"]: path for path in rows["paths"]}
+    for name in sent:
+        assert paths[f"{name}.result"]["opened"] >= paths[name]["done"]
+    assert not any(path.startswith("steps") for path in paths)
