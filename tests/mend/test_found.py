@@ -78,6 +78,9 @@ MENDED: dict[str, tuple[str, Any]] = {
     "items that all begin with typographic marks": ('[“a", “b"]', ["a", "b"]),
     "the same with a full-width comma": ('[„a"，„b"]', ["a", "b"]),
     "half a character before a backslash": (r'["z:\ud800\\"]', ["z:\ud800\\"]),
+    "an item with quoted words after an empty one": ('["", "a "b" c"]', ["", 'a "b" c']),
+    "an item in two marks after others": ('["", "a", ""b"", ""]', ["", "a", '"b"', ""]),
+    "a value in two marks after an empty one": ('{"a": "", "b": ""c""}', {"a": "", "b": '"c"'}),
     "a missing comma after an empty key": ('{"": 1 "a": 2}', {"": 1, "a": 2}),
     "a missing comma before an empty key": ('{"a": 1 "": 2}', {"a": 1, "": 2}),
     "an object with an empty key first, and quoted words": (
@@ -236,6 +239,9 @@ AMBIGUOUS: dict[str, str] = {
     "thinking in such a string": '["a"] <think> b"]',
     "a comment of HTML in such a string": '["a"] <!-- b"]',
     "the same before another line": '["a"] <!-- b",\n"c"]',
+    "an item in two marks after an empty one": '["", ""b"", 2]',
+    "the same with an apostrophe": '{"a": "b", "c": ["", ""\'1\\n1"", 2]}',
+    "the same after other items": '[1, "x", "",\n""b"" c]',
     "a quotation mark after another value, in its line": '{"a": 1} {"b": 2} 5"\nor so',
 }
 

@@ -146,8 +146,7 @@ class Inside:
                 return place
         if cell == OPEN_STRING:
             self.value.release()
-            buffer.mode = STRING
-            self.strings.begin('"', i + 1)
+            self.strings.begin_value(i + 1)
             return self.strings.read(i + 1, n)
         if cell == OPEN_KEY:
             buffer.hold_key(i)
@@ -353,7 +352,7 @@ class Inside:
             buffer.fail_at(i)
         elif char in CLOSING and buffer.before(i) not in SPACES:
             buffer.fail_ambiguous(i, "a colon between a key and a string")
-        elif buffer.token_end == self.strings.start + 1:  # `""` may be the first mark of a key in a cell of CSV
+        elif self.strings.is_last_empty():  # `""` may be the first mark of a key in a cell of CSV
             buffer.fail_ambiguous(i, "a colon after an empty key")
         elif buffer.edit(i, i, ":", RepairKind.MISSING_COLON):
             buffer.mode = MEMBER

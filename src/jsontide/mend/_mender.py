@@ -63,7 +63,7 @@ _LAST: Final = rf'(?:[-0-9][-+.0-9eE]*+|[tfn][a-z]*+|"({_TEXT})("{_S},?{_S})?)?'
 _LAST_KEY: Final = rf'{_KEY}(?:"{_S}(?::{_S}{_LAST})?)?'
 _MEMBER: Final = rf'{_KEY}"{_S}:{_S}{_SCALAR}'
 _MORE_MEMBERS: Final = rf"(?:,{_S}{_MEMBER})*+{_S}(,{_S}(?:{_LAST_KEY})?)?\Z"
-_MORE_ITEMS: Final = rf"(?:,{_S}{_SCALAR})*+{_S}(,{_S}{_LAST})?\Z"
+_MORE_ITEMS: Final = rf'(?:,{_S}(?!""){_SCALAR})*+{_S}(,{_S}{_LAST})?\Z'
 
 _MORE_TEXT: Final = re.compile(rf"({_TEXT})(?:\\(?:u[0-9a-fA-F]{{0,3}})?)?\Z")
 """More of a string; an escape may be cut off at its end."""
@@ -260,13 +260,14 @@ class Mender:
         if top is None or (mode != STRING and mode != AFTER_ITEM):
             return None
         if mode == AFTER_ITEM:
-            return _ITEMS.match(text) if top.closer == ARRAY else None
+            return _ITEMS.match(text) if top.closer == ARRAY and not self.strings.is_last_empty() else None
         strings = self.strings
         if (
             strings.quote != '"'
             or strings.tally.marks
             or strings.escapes & (NEWLINE | ODD_MARKS)
             or strings.escape_end == self.buffer.base
+            or (text[0] == '"' and strings.start == self.buffer.base)
         ):
             return None
         if top.closer == OBJECT:
@@ -285,6 +286,7 @@ class Mender:
             strings.tally = NO_MARKS
             strings.start = base + begin
             strings.escapes = 0
+            strings.after_empty = False
             strings.opens_json = text.startswith(("{", "["), begin)
             certain = text if end < 0 else text[:end]
         else:

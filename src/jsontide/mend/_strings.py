@@ -78,6 +78,7 @@ class Strings:
     """Reads strings and keys."""
 
     __slots__ = (
+        "after_empty",
         "buffer",
         "equals",
         "escape_end",
@@ -106,6 +107,7 @@ class Strings:
         equals: bool = False,
         typographic_end: str = "",
         may_be_doubled: bool = False,
+        after_empty: bool = False,
     ) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
@@ -119,6 +121,7 @@ class Strings:
         self.equals: bool = equals  # whether a key was followed by an equals sign, and so all may be
         self.typographic_end: str = typographic_end  # what ended those that “ or „ began: " or, for all others, ”
         self.may_be_doubled: bool = may_be_doubled  # whether the first key is empty, and so have been all strings
+        self.after_empty: bool = after_empty  # whether the open string is an item after an empty one
 
     def kept(self) -> tuple[Any, ...]:
         return (
@@ -132,6 +135,7 @@ class Strings:
             self.equals,
             self.typographic_end,
             self.may_be_doubled,
+            self.after_empty,
         )
 
     def _read_escape(self, i: i64, n: i64) -> i64:
@@ -256,6 +260,21 @@ class Strings:
         self.tally = NO_MARKS
         self.start = self.buffer.base + i
         self.escapes = 0
+        self.after_empty = False
+
+    def begin_value(self, i: i64) -> None:
+        """Read what follows as the text of a value; it begins at `i`.
+
+        After an empty item its first marks may be text of a string that begins with a mark: `["", ""a""]`.
+        """
+        after_empty = self.buffer.mode == ITEM and self.is_last_empty()
+        self.buffer.mode = STRING
+        self.begin('"', i)
+        self.after_empty = after_empty
+
+    def is_last_empty(self) -> bool:
+        """Return whether the last token is a string without text."""
+        return self.buffer.token_end == self.start + 1
 
     def read(self, i: i64, n: i64) -> i64:
         buffer = self.buffer
@@ -516,7 +535,7 @@ class Strings:
         """Take the quotation mark for text."""
         buffer = self.buffer
         text = buffer.text
-        if self.may_be_doubled and buffer.base + i == self.start:
+        if (self.may_be_doubled or self.after_empty) and buffer.base + i == self.start:
             return buffer.fail_ambiguous(i, "no more than one mark at the beginning of a string")
         before = "" if buffer.base + i == self.start else buffer.end_before(i)
         mark = text[i]
