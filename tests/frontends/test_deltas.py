@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from jsontide import Limits, Message, Outcome, Tool, create_parser_state, finalize, parse_chunk
-from jsontide.frontends import feed_delta, feed_replica, start_delta, start_replica, write_json
+from jsontide.frontends import feed_delta, feed_replica, start_delta, start_replica, whole_delta, write_json
 from jsontide.mend import MODELS
 from jsontide.messages import CompleteCall, ServerCall, TextPart
 from jsontide.runs import Run
@@ -91,8 +91,29 @@ def followed(growing: Iterable[Any], random: Random | None = None) -> Iterator[t
     yield last, feed_replica(replica, json.loads(write_json(delta))).growing
 
 
+def check_joining(turn: Iterable[Any], random: Random) -> None:
+    """Who begins with everything at some moment reads the deltas that follow, as those do who were there."""
+    state, joined = start_delta(), []
+    for growing in turn:
+        before = state
+        state, delta = feed_delta(state, growing)
+        assert feed_delta(before, growing)[1] == delta  # a state is a value
+        joined = [feed_replica(replica, json.loads(write_json(delta))) for replica in joined]
+        for replica in joined:
+            shown: Any = replica.growing
+            assert as_json(shown) == as_json(growing)
+        if random.random() < 0.3:
+            joined.append(feed_replica(start_replica(), json.loads(write_json(whole_delta(state)))))
+
+
+def as_json(growing: Any) -> str:
+    return growing.to_json() if isinstance(growing, Message | Run) else write_json([growing.value, growing.index])
+
+
 def check(turn: Iterable[Any], random: Random | None = None) -> None:
+    turn = list(turn)
     pairs = list(followed(turn, random))
+    check_joining(turn, random or Random(0))
     for growing, replica in pairs:
         if not isinstance(growing, Message | Run):
             assert write_json(growing.value) == write_json(replica.value)

@@ -22,6 +22,7 @@ from jsontide.frontends.deltas import (
     feed_replica,
     start_delta,
     start_replica,
+    whole_delta,
 )
 from jsontide.frontends.message_value import message_changes
 from jsontide.frontends.patches import PatchWriter, write_pointer
@@ -68,6 +69,7 @@ __all__ = [
     "run_value",
     "start_delta",
     "start_replica",
+    "whole_delta",
     "write_json",
     "write_pointer",
 ]

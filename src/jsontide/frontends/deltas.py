@@ -132,6 +132,21 @@ def feed_delta(state: DeltaState, growing: Streamed) -> tuple[DeltaState, Delta]
     return writer.state(growing), writer.delta
 
 
+def whole_delta(state: DeltaState) -> Delta:
+    """Return everything that was written as one delta: a replica that begins with it reads the next ones, too.
+
+    >>> from jsontide import create_parser_state, parse_chunk
+    >>> state, _ = feed_delta(start_delta(), parse_chunk(create_parser_state(), '{"city": "Kyo'))
+    >>> whole_delta(state)[-1]
+    ['v', -1, '{"city":"Kyo', 13]
+    """
+    if state.growing is None:
+        return []
+    writer = _DeltaWriter(DeltaState(), state)
+    writer.write(None, state.growing)
+    return writer.delta
+
+
 class _NotContinuedError(Exception):
     """What is to be written does not continue what was."""
 
@@ -139,12 +154,14 @@ class _NotContinuedError(Exception):
 class _DeltaWriter:
     """Collects the operations that lead from one value to a later one."""
 
-    def __init__(self, before: DeltaState) -> None:
+    def __init__(self, before: DeltaState, whole: DeltaState | None = None) -> None:
         self.delta: Final[Delta] = []
         self._fields = dict(before.fields)
         self._forms = dict(before.forms)
-        self._texts = dict(before.texts)
+        self._texts = {at: replace(text) for at, text in before.texts.items()}  # they change in place
         self._nested = dict(before.nested)
+        self._whole = whole
+        """What all of this is written for a second time: its texts are to end in the same place."""
 
     def state(self, growing: Streamed) -> DeltaState:
         return DeltaState(growing, self._fields, self._forms, self._texts, self._nested)
@@ -168,7 +185,7 @@ class _DeltaWriter:
 
     def _json(self, before: ParserState | None, after: ParserState) -> None:
         self._form(_ALONE, {"written": True, "decimals": True} if has_decimals(after) else {"written": True})
-        self._changes(_ALONE, read_changes(before, after), after.index)
+        self._changes(_ALONE, self._again(_ALONE, after.value) or read_changes(before, after), after.index)
         error = after.error
         if error is not None and (before is None or before.error is None):
             self.delta.append(["x", error.message, error.reason.name, error.index, list(error.path)])
@@ -245,13 +262,23 @@ class _DeltaWriter:
             old = None
         if "written" not in form:
             return
-        if old is document or not document.is_shown:
-            found: list[Change] = []
+        again = self._again(at, document.value)
+        if again is not None:
+            found = again
+        elif old is document or not document.is_shown:
+            found = []
         elif document.has_schema:
             found = compare_values(MISSING if old is None else old.value, document.value, is_complete=False)
         else:
             found = read_changes(None if old is None else old.state, document.state)
         self._changes(at, found, document.state.index, document.value)
+
+    def _again(self, at: int, value: object) -> list[Change] | None:
+        """Return the change that writes a value for a second time, as far as it was open the first time."""
+        known = None if self._whole is None else self._whole.texts.get(at)
+        if known is None or not known.has_begun:
+            return None
+        return [SetValue((), cast("Any", value), known.path if known.closers else None)]
 
     def _form(self, at: int, form: _Form) -> bool:
         """Write how a document is shown, if it is new; return whether it begins anew then."""
@@ -309,7 +336,9 @@ class _DeltaWriter:
         last = len(old) - 1
         if len(new) < len(old) or any(one is not two and one != two for one, two in zip(old[:-1], new, strict=False)):
             raise _NotContinuedError
+        whole = self._whole
         for number in range(max(last, 0), len(new)):
+            self._whole = whole if number == len(new) - 1 else None
             known = old[number] if number <= last else None
             if known is None:
                 self.delta.append(["s"])
@@ -331,7 +360,10 @@ class _DeltaWriter:
     def _result(self, at: int, result: Result) -> None:
         run = _nested(result)
         if run is not None:
-            self._nested[at], delta = feed_delta(self._nested.get(at, DeltaState()), run)
+            if self._whole is not None and at in self._whole.nested:
+                delta = whole_delta(self._whole.nested[at])
+            else:
+                self._nested[at], delta = feed_delta(self._nested.get(at, DeltaState()), run)
             if delta:
                 self.delta.append(["n", at, delta])
         alone = result
