@@ -93,7 +93,8 @@ def followed(growing: Iterable[Any], random: Random | None = None) -> Iterator[t
 
 def check_joining(turn: Iterable[Any], random: Random) -> None:
     """Who begins with everything at some moment reads the deltas that follow, as those do who were there."""
-    state, joined = start_delta(), []
+    state = start_delta()
+    joined: list[Any] = []
     for growing in turn:
         before = state
         state, delta = feed_delta(state, growing)

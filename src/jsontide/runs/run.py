@@ -397,29 +397,29 @@ def _settle_all(state: RunState[Answer]) -> RunState[Answer]:
     return _between(state, run.advance(run.message, tuple(map(settle, run.results))))
 
 
-def cancel_run(run: Run[Answer]) -> Run[Answer]:
+def cancel_run(run: Run[Answer], outcome: Outcome = Outcome.CANCELLED) -> Run[Answer]:
     """Return a run as it is after a stop of which it knows nothing; one that has ended stays as it is."""
     if run.is_over:
         return run
     steps: tuple[Step, ...] = ()
     if run.message is not None:
-        message = cancel_message(run.message)
+        message = cancel_message(run.message, outcome)
         results = run.results or tuple(map(PendingResult, message.tool_calls))
         steps = (*run.earlier, Step(message, tuple(map(settle, results))))
-    return Run(steps, RunOutcome.CANCELLED, run.id)
+    return Run(steps, RunOutcome(outcome.value), run.id)
 
 
-def cancel_message(message: Message[Answer]) -> Message[Answer]:
-    """Return a message as it is after a stop; one that has ended stays as it is."""
+def cancel_message(message: Message[Answer], outcome: Outcome = Outcome.CANCELLED) -> Message[Answer]:
+    """Return a message as it is after a stop, or after another end; one that has ended stays as it is."""
     if message.outcome is not Outcome.STREAMING:
         return message
-    parts = tuple([_cancel_part(part) for part in message.parts])
+    parts = tuple([_cancel_part(part, outcome) for part in message.parts])
     answer = message.answer_state
     shown = MISSING if answer is None else answer
-    return message.evolve(parts=parts, outcome=Outcome.CANCELLED, repairs=(), answer=shown)
+    return message.evolve(parts=parts, outcome=outcome, repairs=(), answer=shown)
 
 
-def _cancel_part(part: Part) -> Part:
+def _cancel_part(part: Part, outcome: Outcome) -> Part:
     if not isinstance(part, CompleteCall | PartialCall):
         return cast("Part", part.close()) if part.is_open else part
     document = part.document
@@ -427,7 +427,7 @@ def _cancel_part(part: Part) -> Part:
         part.name,
         part.growing_text,
         part.partial if document is None else document,
-        Outcome.CANCELLED,
+        outcome,
         None,
         part.id,
         part.index,

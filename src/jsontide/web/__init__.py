@@ -12,14 +12,31 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name=error.name) from error
 
 from jsontide.web._client import client_file, client_route
+from jsontide.web._durable import DurableTurns, Orphan, sqlite_turns
+from jsontide.web._log import Append, Entry, MemoryLog, TurnLog
 from jsontide.web._producer import TurnSource
 from jsontide.web._response import OnLeave, TurnResponse, resume_response, stream_response
-from jsontide.web._turns import MemoryTurns, TooManyTurnsError, TurnState, TurnStore, new_run_id, stop
+from jsontide.web._turns import (
+    MemoryTurns,
+    StoreUnavailableError,
+    TooManyTurnsError,
+    TurnState,
+    TurnStore,
+    new_run_id,
+    stop,
+)
 
 __all__ = [
+    "Append",
+    "DurableTurns",
+    "Entry",
+    "MemoryLog",
     "MemoryTurns",
     "OnLeave",
+    "Orphan",
+    "StoreUnavailableError",
     "TooManyTurnsError",
+    "TurnLog",
     "TurnResponse",
     "TurnSource",
     "TurnState",
@@ -28,6 +45,7 @@ __all__ = [
     "client_route",
     "new_run_id",
     "resume_response",
+    "sqlite_turns",
     "stop",
     "stream_response",
 ]

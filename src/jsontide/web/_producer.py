@@ -92,12 +92,18 @@ class Producer:
     """Reads a source as a task of its own."""
 
     def __init__(
-        self, source: TurnSource, store: TurnStore, run_id: str, describe: DescribeError = describe_error
+        self,
+        source: TurnSource,
+        store: TurnStore,
+        run_id: str,
+        describe: DescribeError = describe_error,
+        thread: str | None = None,
     ) -> None:
         self._source: Final = source
         self._store: Final = store
         self._run_id: Final = run_id
         self._describe: Final = describe
+        self._thread: Final = thread
         self._state = TurnState()
         self._items: AsyncIterator[Streamed] | None = None
         self._task: asyncio.Task[None] | None = None
@@ -111,6 +117,8 @@ class Producer:
     async def start(self) -> None:
         """Begin the turn in its store, and read."""
         await self._store.start(self._run_id, self.stop)
+        if self._thread is not None:
+            await self._store.name(self._thread, self._run_id)
         self._task = asyncio.create_task(self._run(), name=f"turn {self._run_id}")
         _RUNNING.add(self._task)
         self._task.add_done_callback(_RUNNING.discard)

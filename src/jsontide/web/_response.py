@@ -15,7 +15,7 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, cast, get_args
 
 import anyio
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
@@ -31,11 +31,13 @@ from jsontide.frontends.base import SERVER_FAILED, BaseEncoder, NamesRun, check_
 from jsontide.web._producer import Producer, TurnSource, check_source, discard
 from jsontide.web._turns import (
     MemoryTurns,
+    StoreUnavailableError,
     TooManyTurnsError,
     TurnState,
     TurnStore,
     check_run_id,
     check_store,
+    check_thread,
     describe_type,
     new_run_id,
 )
@@ -104,6 +106,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
     on_leave: OnLeave = "cancel",
     store: TurnStore | None = None,
     run_id: str | None = None,
+    thread: str | None = None,
     min_interval: float = 0.0,
     describe_error: DescribeError | None = None,
     status_code: int = 200,
@@ -117,7 +120,8 @@ def stream_response(  # noqa: PLR0913 - options, by name
     runs when the response has begun.
     After `keep_alive` seconds of silence, bytes without a meaning are sent; `None` for never.
     `on_leave="cancel"` cancels and closes the source when the client leaves; with `"continue"` the turn goes on, and
-    `resume_response` joins it again, from `store`, by `run_id`, which is random unless you pass one.
+    `resume_response` joins it again, from `store`, by `run_id`, which is random unless you pass one, or as the newest
+    turn of `thread`, such as the id of a chat.
     `min_interval` joins all changes within this many seconds.
     `describe_error` describes exceptions of the source and errors in a message, in place of the encoder's own rule;
     by default a client only learns of errors in JSON, and the rest is logged.
@@ -126,6 +130,10 @@ def stream_response(  # noqa: PLR0913 - options, by name
     check_choice("on_leave", on_leave, get_args(OnLeave))
     if on_leave == "continue" and store is None:
         raise ValueError("on_leave='continue' needs a store, such as MemoryTurns(), to join the turn again")
+    if thread is not None:
+        check_thread(thread)
+        if store is None:
+            raise ValueError("thread needs a store, such as MemoryTurns(), to join the turn again")
     check_reading(encoder, keep_alive, min_interval)
     encoder, describe = _with_rule(encoder, describe_error)
     run_id = _choose_run_id(encoder, run_id)
@@ -138,7 +146,7 @@ def stream_response(  # noqa: PLR0913 - options, by name
         follow(turns, run_id, encoder, keep_alive, min_interval),
         encoder,
         run_id,
-        beginning=_Beginning(source, Producer(source, turns, run_id, describe), on_leave),
+        beginning=_Beginning(source, Producer(source, turns, run_id, describe, thread), on_leave),
         status_code=status_code,
         headers=headers,
         background=background,
@@ -147,9 +155,10 @@ def stream_response(  # noqa: PLR0913 - options, by name
 
 async def resume_response(  # noqa: PLR0913 - options, by name
     store: TurnStore,
-    run_id: str | None,
-    encoder: Encoder[Any],
+    run_id: str | None = None,
+    encoder: Encoder[Any] | None = None,
     *,
+    thread: str | None = None,
     finished: Literal["replay", "nothing"] = "replay",
     keep_alive: float | None = _KEEP_ALIVE,
     min_interval: float = 0.0,
@@ -159,21 +168,31 @@ async def resume_response(  # noqa: PLR0913 - options, by name
 ) -> Response:
     """Return a response that joins a turn: all of it so far, then the rest; 204 if there is no such turn.
 
-    `run_id` may be the `Last-Event-ID` of a browser, or nothing.
+    `run_id` may be the `Last-Event-ID` of a browser, or nothing; then the newest turn of `thread` is joined.
     A turn that is over is sent whole while the store keeps it, unless `finished="nothing"`.
     `describe_error` describes errors in a message, in place of the encoder's own rule.
     """
     check_store(store)
     check_choice("finished", finished, ("replay", "nothing"))
     check_reading(encoder, keep_alive, min_interval)
-    encoder, _ = _with_rule(encoder, describe_error)
-    state = await store.read(run_id, -1, 0) if run_id else None
+    encoder, _ = _with_rule(cast("Encoder[Any]", encoder), describe_error)
+    try:
+        if not run_id and thread is not None:
+            run_id = await store.name(check_thread(thread))
+        state = await store.read(run_id, -1, 0) if run_id else None
+    except StoreUnavailableError as error:
+        return _busy(error, background)
     if not run_id or state is None or (state.is_over and finished == "nothing"):
         return Response(None, HTTP_204_NO_CONTENT, {"cache-control": "no-store"}, background=background)
     encoder = _with_run_id(encoder, run_id)
     chunks = follow(store, run_id, encoder, keep_alive, min_interval)
     headers = {**(headers or {}), "x-run-id": run_id}
     return TurnResponse(chunks, encoder, run_id, headers=headers, background=background)
+
+
+def _busy(error: Exception, background: BackgroundTask | None = None) -> Response:
+    headers = {"retry-after": "1", "cache-control": "no-store"}
+    return PlainTextResponse(str(error), HTTP_503_SERVICE_UNAVAILABLE, headers, background=background)
 
 
 def check_reading(encoder: object, keep_alive: object, min_interval: object) -> None:
@@ -263,10 +282,9 @@ class TurnResponse(StreamingResponse):
             return True
         try:
             await self._beginning.producer.start()
-        except TooManyTurnsError as error:
+        except (TooManyTurnsError, StoreUnavailableError) as error:
             await discard(self._beginning.source)
-            full = PlainTextResponse(str(error), HTTP_503_SERVICE_UNAVAILABLE, {"retry-after": "1"})
-            await full(scope, receive, send)
+            await _busy(error)(scope, receive, send)
             return False
         except Exception:
             await discard(self._beginning.source)

@@ -28,6 +28,10 @@ class TooManyTurnsError(JsontideError):
     """A store takes no more turns: as many as it may keep are running."""
 
 
+class StoreUnavailableError(JsontideError):
+    """A turn cannot be read or begun now: its store is out of reach, or was written by a later version."""
+
+
 @dataclass(frozen=True)
 class TurnState:
     """A turn at one moment."""
@@ -67,18 +71,30 @@ class TurnStore(Protocol):
         """Ask a turn to end; return whether it was running."""
         ...
 
+    async def name(self, thread: str, run_id: str | None = None) -> str | None:
+        """Return the newest turn of a thread, such as a chat, after setting it if one is given."""
+        ...
+
 
 def new_run_id() -> str:
     """Return a name for a turn: random, so that it never means another turn, also after a restart."""
     return secrets.token_urlsafe(16)
 
 
-async def stop(store: TurnStore, run_id: str | None) -> bool:
-    """Stop a turn: its source is cancelled and closed, and its readers get its end.
+async def stop(store: TurnStore, run_id: str | None = None, *, thread: str | None = None) -> bool:
+    """Stop a turn, by its name or as the newest of a thread: its source is closed, and its readers get its end.
 
     Returns whether it was running. Without a name, there is nothing to stop.
     """
-    return False if not run_id else await check_store(store).stop(run_id)
+    check_store(store)
+    if thread is not None:
+        run_id = await store.name(check_thread(thread))
+    return False if not run_id else await store.stop(run_id)
+
+
+def check_thread(thread: object) -> str:
+    """Return the name of a thread."""
+    return check_type("thread", thread, str, "a str")
 
 
 def check_store(store: object) -> TurnStore:
@@ -119,6 +135,7 @@ class MemoryTurns:
         self.max_turns: Final = max_turns
         self._running: dict[str, _Kept] = {}
         self._over: dict[str, _Kept] = {}  # in the order in which they ended
+        self._threads: dict[str, str] = {}
 
     def __len__(self) -> int:
         """Return how many turns are kept."""
@@ -174,6 +191,15 @@ class MemoryTurns:
         if stop is not None:
             stop()
         return True
+
+    async def name(self, thread: str, run_id: str | None = None) -> str | None:
+        """Return the newest turn of a thread; see `TurnStore`."""
+        if run_id is not None:
+            self._threads.pop(thread, None)
+            self._threads[thread] = run_id
+            while len(self._threads) > self.max_turns:
+                del self._threads[next(iter(self._threads))]
+        return self._threads.get(thread)
 
     async def forget(self, run_id: str) -> bool:
         """Forget a turn that is over, such as one that you have saved; return whether there was one."""
