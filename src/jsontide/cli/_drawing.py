@@ -113,7 +113,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _PendingValue:
     """A value still to be printed; `growing` is the rest of the path to the growing end."""
 
     depth: int
@@ -135,7 +135,7 @@ def print_end(
     console: Console, value: JsonValue, growing: Path | None, room: Room, fresh: NewParts = NOTHING_NEW
 ) -> list[Text]:
     """Return the last rows of a value with its growing end marked; dots on top stand for the rest."""
-    root = _Entry(0, Text(), value, "", growing, fresh)
+    root = _PendingValue(0, Text(), value, "", growing, fresh)
     height = room.height
     rows = list(islice(_rows_from_end(console, root, room), height + 1))
     if len(rows) > height:
@@ -143,7 +143,7 @@ def print_end(
     return rows[::-1]
 
 
-def _rows_from_end(console: Console, root: _Entry, room: Room) -> Iterator[Text]:
+def _rows_from_end(console: Console, root: _PendingValue, room: Room) -> Iterator[Text]:
     for line in _lines_from_end(root, room.width * room.height):
         # However deep the document, half of the width is left for its text.
         indent = min(line.depth * _INDENT, room.width // 2)
@@ -153,7 +153,7 @@ def _rows_from_end(console: Console, root: _Entry, room: Room) -> Iterator[Text]
             yield rows[number]
 
 
-def _lines_from_end(root: _Entry, room: int) -> Iterator[_Line]:
+def _lines_from_end(root: _PendingValue, room: int) -> Iterator[_Line]:
     """Yield lines, the last one first, without recursion: documents may be deeper than Python's stack."""
     todo = [_expand(root, room)]
     while todo:
@@ -166,7 +166,7 @@ def _lines_from_end(root: _Entry, room: int) -> Iterator[_Line]:
             todo.append(_expand(entry, room))
 
 
-def _expand(item: _Entry, room: int) -> Iterator[_Line | _Entry]:
+def _expand(item: _PendingValue, room: int) -> Iterator[_Line | _PendingValue]:
     """Yield one level of a value, the last line first."""
     match item.value:
         case dict() as members:
@@ -184,8 +184,8 @@ def _expand(item: _Entry, room: int) -> Iterator[_Line | _Entry]:
 
 
 def _container(
-    item: _Entry, brackets: str, entries: Iterator[tuple[str | int, Text, JsonValue]], *, empty: bool
-) -> Iterator[_Line | _Entry]:
+    item: _PendingValue, brackets: str, entries: Iterator[tuple[str | int, Text, JsonValue]], *, empty: bool
+) -> Iterator[_Line | _PendingValue]:
     is_open = item.growing is not None
     grows_here = item.growing == ()
     style = _OPEN if is_open else _PUNCTUATION
@@ -200,12 +200,12 @@ def _container(
     comma = ""
     for segment, label, value in entries:
         inner = item.growing[1:] if item.growing and item.growing[0] == segment else None
-        yield _Entry(item.depth + 1, label, value, comma, inner, item.fresh.inside(segment))
+        yield _PendingValue(item.depth + 1, label, value, comma, inner, item.fresh.inside(segment))
         comma = ","
     yield _Line(item.depth, Text.assemble(item.label, (brackets[0], style)))
 
 
-def _scalar(value: JsonValue, item: _Entry, room: int) -> Iterator[tuple[str, str]]:
+def _scalar(value: JsonValue, item: _PendingValue, room: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield from _string(value, item.fresh.count(value), room)
     else:

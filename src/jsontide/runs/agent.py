@@ -207,7 +207,7 @@ def arun_agent(ask: Ask, conversation: Asked, **options: Unpack[AgentChoices]) -
     return AsyncAgentStream(_Agent(ask, conversation, options, is_async=True))
 
 
-class _Reading:
+class _OpenMessage:
     """The message that is being read, and where the run stands: that is made when somebody asks."""
 
     def __init__(self, stream: AsyncMessageStream[Any] | MessageStream[Any], state: RunState[Any]) -> None:
@@ -275,7 +275,7 @@ class _Agent:
         saved = own["run"]
         self._state: RunState[Any] = start_run(config, id=uuid4().hex) if saved is None else continue_run(saved, config)
         self._stopped: RunState[Any] | None = None
-        self.reading: _Reading | None = None
+        self.reading: _OpenMessage | None = None
         """The message that is being read, if there is one; `_state` is older then."""
         self.decisions: Final = _check_decisions(self.run, own["decisions"])
         self.running: Final[set[asyncio.Task[Any]]] = set()
@@ -388,7 +388,7 @@ class _Agent:
             if isinstance(closing, Awaitable):
                 await closing
             return
-        reading = self.reading = _Reading(stream, state)
+        reading = self.reading = _OpenMessage(stream, state)
         self._write(started)
         if isinstance(stream, MessageStream):
             yield self.run
@@ -423,14 +423,14 @@ class _Agent:
         check_async(asked, "ask must return an asynchronous stream", "run_agent")
         return AsyncMessageStream(cast("AsyncIterable[object]", asked), start, note)
 
-    def read(self, reading: _Reading, stream: MessageStream[Any]) -> Generator[Run[Any]]:
+    def read(self, reading: _OpenMessage, stream: MessageStream[Any]) -> Generator[Run[Any]]:
         """Read a message where no event loop runs, and yield the run each time it changed."""
         with stream:
             for message in stream:
                 yield reading.show(message)
         self._end_message(reading)
 
-    def _end_message(self, reading: _Reading) -> None:
+    def _end_message(self, reading: _OpenMessage) -> None:
         self._state = end_step(reading.state, reading.stream.message)
         self.reading = None
         self._write(StepEnded())
