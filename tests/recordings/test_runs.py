@@ -309,6 +309,15 @@ class TestTheFile:
         assert said in str(moment.error)
         assert not moment.is_complete
 
+    def test_without_an_end_it_was_lost_unless_the_run_waits(self, tmp_path: Path) -> None:
+        path, model = tmp_path / "run.ndjson", script()
+        run_agent(model.ask, QUESTION, tools=TOOLS[:3], record=RunRecorder(path)).final()
+        pieces = Recording.load(path).pieces
+        for at in range(1, len(pieces) + 1):
+            *_, moment = check_changes(follow(Recording(pieces[:at]), tools=TOOLS[:3]))
+            assert (moment.end, moment.outcome) == ("lost", RunOutcome.FAILED)
+            assert moment.error == "the recording ended before the run did"
+
     def test_notes_follow_no_other_stream(self) -> None:
         for begun in (b"data: {}", b"[1", b"prose", b"d"):
             with pytest.raises(TypeError, match="a note of a run follows a stream"):

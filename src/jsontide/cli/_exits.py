@@ -109,5 +109,6 @@ def report_end(moment: Moment, recent: RecentText | None = None) -> None:
         errors = list(dict.fromkeys(each.message for each in moment.message.errors))
     else:
         errors = [] if error is None else [error.message if isinstance(error, ParserError) else error]
+    is_cut = outcome.value == Outcome.TRUNCATED.value or (moment.run is not None and moment.end == "lost")
     lines = [f"{outcome.value}: {escape_unsafe(each)}" for each in errors] or [outcome.value]
-    raise report("\njsontide: ".join(lines), CUT_OFF if outcome.value == Outcome.TRUNCATED.value else BAD)
+    raise report("\njsontide: ".join(lines), CUT_OFF if is_cut else BAD)

@@ -95,6 +95,11 @@ class Moment:
         return next(iter(self._stage.runs), None)
 
     @property
+    def waits(self) -> bool:
+        """Whether a run waits for a person."""
+        return any(run.waiting for run in self.runs)
+
+    @property
     def runs(self) -> tuple[Run[Any], ...]:
         """All runs of the stream."""
         return self._stage.runs
@@ -232,7 +237,7 @@ def _follow_recording(recording: Recording, moment: Moment) -> Iterator[Moment]:
     for piece in recording.pieces:
         moment = feed_moment(moment, piece)
         yield moment
-    yield finish_moment(moment, recording.end or "over", recording.error, at=recording.duration)
+    yield finish_moment(moment, *recording.ending(waits=moment.waits), at=recording.duration)
 
 
 def _follow(pieces: Iterable[Piece | bytes], moment: Moment) -> Iterator[Moment]:

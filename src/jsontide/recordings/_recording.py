@@ -222,6 +222,7 @@ def write_event(event: object) -> str:
     return escape_surrogates(json.dumps(event, ensure_ascii=False, allow_nan=False))
 
 
+_BROKE_OFF: Final = "the recording ended before the run did"
 WireFormat: TypeAlias = Literal["sse", "ndjson"]
 _LINE: Final = re.compile(rb"[^\n]*\n|[^\n]+")
 _EVENT: Final = re.compile(rb".*?(?:\r\n\r\n|\n\n|\r\r)|.+", re.DOTALL)
@@ -314,6 +315,15 @@ class Recording:
     def has_run(self) -> bool:
         """Whether it is that of a run, and not of one stream."""
         return any(isinstance(piece.data, RunNote) for piece in self.pieces)
+
+    def ending(self, *, waits: bool = False) -> tuple[End, str | None]:
+        """Return how the stream ended, and why, also where that was not recorded.
+
+        A stream without an end is over. So is a run that `waits` for a person; any other was lost with its recorder.
+        """
+        if self.end is None and not waits and self.has_run:
+            return "lost", _BROKE_OFF
+        return self.end or "over", self.error
 
     @property
     def events(self) -> tuple[object, ...]:

@@ -367,7 +367,7 @@ def fill(session: Session, recording: Recording) -> None:
             session.add(piece)
             if number % _BATCH == 0:
                 time.sleep(0)  # gives other threads a turn
-        session.finish(recording.end or "over", recording.error, recording.duration)
+        session.finish(*recording.ending(waits=session.moments[-1].waits), recording.duration)
     finally:
         if session.state == "loading":
             session.fail(f"piece {len(session.pieces)} cannot be read; the studio has printed why")

@@ -71,9 +71,9 @@ def watch(  # noqa: PLR0913 - options, all by name
     Of a run, draws the last step with the results of its calls, and a line for each step before it.
     Otherwise, writes a short line for each change: the path, and what was added.
 
-    Exit codes: 0 all of it is there and valid; 1 it is not valid, or was refused or failed, and
-    standard error says why; 2 invalid command line, or the source or the output cannot be used; 3
-    it was cut off; 130 interrupted; 141 the output was closed.
+    Exit codes: 0 all of it is there and valid; 1 it is not valid, or was refused or failed, or a
+    run waits for a person, and standard error says why; 2 invalid command line, or the source or
+    the output cannot be used; 3 it was cut off; 130 interrupted; 141 the output was closed.
     """
     live = draws_live()
     wanted = None if schema is None else load_schema(schema)
@@ -118,7 +118,7 @@ def _show_all(stream: PlayedStream, moment: Moment, show: Show, recent: RecentTe
             if isinstance(moment.error, ParserError):
                 break
         if stream.recording is not None:
-            end, error = stream.recording.end or end, stream.recording.error
+            end, error = stream.recording.ending(waits=moment.waits)
     except KeyboardInterrupt:
         end = "stopped"
     finally:
