@@ -609,6 +609,14 @@ MISPLACED |= {
         Cohere,
         {"type": "tool-plan-delta", "index": 0, "toolUse": {"function": {"arguments": TEXT}}},
     ),
+    "Cohere, where a call ends": (
+        Cohere,
+        {"type": "tool-call-end", "index": 1, "delta": {"message": {"value": {"function": {"arguments": TEXT}}}}},
+    ),
+    "Cohere, where a text goes on": (
+        Cohere,
+        {"type": "content-delta", "index": 1, "delta": {"message": {"args": {"function": {"arguments": TEXT}}}}},
+    ),
     "Cohere, at the end": (
         Cohere,
         {"type": "message-end", "delta": {"message": {"value": {"function": {"arguments": TEXT}}}}},
@@ -758,7 +766,8 @@ def test_an_object_around_a_call_of_gemini_without_arguments_may_be_them() -> No
     content = {"parts": [{"functionCall": {"name": "wipe"}}], "role": "model"}
     candidate = {"content": content, "safetyRatings": [{"category": "x"}], "index": 0}
     usage = {"promptTokensDetails": [{"modality": "TEXT", "tokenCount": 1}]}
-    assert ran([{"candidates": [candidate], "usageMetadata": usage}, Gemini.END]) == [("wipe", {})]
+    for known in (usage, {"trafficType": "ON_DEMAND"}, {}):
+        assert ran([{"candidates": [candidate], "usageMetadata": known}, Gemini.END]) == [("wipe", {})]
     for event in (
         {"candidates": [candidate], "tags": ARGUMENTS},
         {"candidates": [{**candidate, "tags": ARGUMENTS}]},

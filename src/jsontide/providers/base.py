@@ -281,6 +281,8 @@ _HOLDERS: Final = _ARGUMENTS | {"functioncall", "functioncalls", "toolcall", "to
 """These, and what they are in; a number under one of the others may count calls."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
+_USAGE_WORDS: Final = ("inference_geo", "search_context_size", "service_tier", "trafficType", "traffic_type")
+"""Words that providers say in a usage, some of them where it has no numbers yet."""
 _LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "obfuscation", "role", "type"))
 """How fields are called that hold a text or a number wherever they stand, and never anything else."""
 
@@ -464,10 +466,11 @@ def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str]) 
 
 
 def check_usage_around(draft: Draft, usage: object) -> None:
-    """Do as `check_around` does for a usage, in which objects hold numbers, and are in it beside others."""
+    """Do as `check_around` does for a usage, in which objects hold numbers, and which holds numbers or known words."""
     fields = as_dict(usage)
     counts = [name for name, value in fields.items() if _is_count(value)]
-    if counts or not may_be_arguments(usage):
+    is_usage = bool(counts) or (bool(fields) and all([name in _USAGE_WORDS for name in fields]))
+    if is_usage or not may_be_arguments(usage):
         check_around(draft, fields, frozenset(counts))
     else:
         draft.leave_unread(_UNKNOWN.format("usage"))

@@ -76,6 +76,7 @@ _FUNCTION_FIELDS: Final = frozenset(("arguments", "name"))
 _END_FIELDS: Final = frozenset(("error", "finish_reason", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
+_TEXT_FIELDS: Final = ("citations", "content", "tool_plan")
 _CALL_TYPES: Final = ("tool-call-delta", "tool-call-start")
 """The events that have arguments."""
 _SILENT_TYPES: Final = ("citation-end", "debug", "ping")
@@ -111,7 +112,7 @@ class CohereReader(StartReader):
             draft.identify(None, None, None, self.name)
         is_known = True
         if kind not in _CALL_TYPES:
-            check_unknown(draft, "tool_calls", dict_of(dict_of(event, "delta"), "message").get("tool_calls"))
+            _check_misplaced(draft, dict_of(event, "delta"))
         if kind == "message-start":
             start = self.start.start(draft, text_of(event, "id"))
             if start is not None:
@@ -122,6 +123,16 @@ class CohereReader(StartReader):
         if is_known:
             _keep_rest(draft, event)
         return self.continue_after(start)
+
+
+def _check_misplaced(draft: Draft, delta: dict[str, Any]) -> None:
+    """Note what may be arguments in an event of a kind that has none; texts may say anything."""
+    for name, value in delta.items():
+        if name != "message" or not isinstance(value, dict):
+            check_unknown(draft, name, value)
+    for name, value in dict_of(delta, "message").items():
+        if name not in _TEXT_FIELDS:
+            check_unknown(draft, name, value)
 
 
 def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
