@@ -26,6 +26,7 @@ A, B = {"id": "a", "name": "weather"}, {"id": "b", "name": "weather"}
 HALF, TO_ROME, TO_PARIS = '{"city": ', '"Rome"}', '"Paris"}'
 IN_ROME, IN_PARIS = HALF + TO_ROME, HALF + TO_PARIS
 PIECES = ('{"ci', 'ty": "Ro', 'me"}')
+WEATHER_AND_PAY = [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
 TWO_OF_ONE_INDEX = (entry(IN_ROME, index=0, **A), entry(IN_PARIS, index=0, **B))
 IRREGULAR: dict[str, tuple[list[CompletionChunk], list[Any]]] = {
     "no index, ids": ([call("", **A), call(HALF, id="a"), call(TO_ROME, id="a"), call(IN_PARIS, **B)], TWO),
@@ -62,6 +63,19 @@ IRREGULAR: dict[str, tuple[list[CompletionChunk], list[Any]]] = {
     "an index again with another name": (
         [call("{}", index=0, name="now"), call("{}", index=0, name="here")],
         [(None, "now", {}), (None, "here", {})],
+    ),
+    "names alone, of which the later one goes on first": (
+        [
+            call(HALF, **A),
+            call('{"to": ', id="b", name="pay"),
+            call('"Zoe"}', name="pay"),
+            call(TO_ROME, name="weather"),
+        ],
+        WEATHER_AND_PAY,
+    ),
+    "an id that comes late, beside a call that has one": (
+        [call(HALF, **A), call('{"to": ', name="pay"), call('"Zoe"}', id="b"), call(TO_ROME, id="a")],
+        WEATHER_AND_PAY,
     ),
     "in turns": (
         [
@@ -229,7 +243,7 @@ class TestNothingIsGuessed:
 
     def test_a_call_is_told_by_its_name_if_only_one_that_is_open_has_it(self) -> None:
         state = finished([*OPEN, call('"Rome"}', name="weather"), call('"Zoe"}', name="pay"), end()])
-        assert values(state) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
+        assert values(state) == WEATHER_AND_PAY
 
     def test_a_new_id_may_be_that_of_any_open_call_without_one(self) -> None:
         unnamed = [call('{"city": ', index=0, name="weather"), call('{"city": ', index=1, name="weather")]
@@ -242,7 +256,7 @@ class TestNothingIsGuessed:
             state = finished([OPEN[0], call('"Ro', index=index), call('me"}', index=index), end()])
             assert values(state) == TWO[:1]
         both = [*OPEN, call('"Rome"}', index=4, id="a"), call('"Zoe"}', index=2, id="b")]
-        assert values(finished([*both, end()])) == [("a", "weather", ROME), ("b", "pay", {"to": "Zoe"})]
+        assert values(finished([*both, end()])) == WEATHER_AND_PAY
 
     @pytest.mark.parametrize("odd", ["\0", "0", "1", " "])
     def test_a_name_is_only_a_name_however_odd_it_is(self, odd: str) -> None:
