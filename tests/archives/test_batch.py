@@ -8,9 +8,11 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -288,6 +290,29 @@ class TestTheParent:
         assert process.wait(60) != 0
         wait_until(lambda: not any(map(is_alive, workers)))
         assert not (tmp_path / "out/lock").exists()
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system has no /proc")
+@pytest.mark.parametrize("who", ["a worker", "the parent"])
+def test_whoever_is_killed_nothing_is_lost_or_there_twice(tmp_path: Path, who: str) -> None:
+    """Each of 40 archives takes about a second; workers are killed in the middle of them, or the parent is."""
+    packed = {f"{at:02}.tar.gz": pack(recordings(20, seed=at)) for at in range(40)}
+    folder, random = write_files(tmp_path / "in", packed), Random(7)
+    map_recordings(folder, RecordingJob("check", schema={}), tmp_path / "loop", engine=InOrder())
+    kills = 0
+    while True:
+        process = start(tmp_path, folder, 0.05)
+        while process.poll() is None:
+            time.sleep(random.uniform(0.3, 1.5))
+            victims = [process.pid] if who == "the parent" else children(process.pid)
+            if victims and kills < (5 if who == "the parent" else 20):
+                kills += 1
+                os.kill(random.choice(victims), signal.SIGKILL)
+        if process.wait() == 0:
+            break
+    assert kills
+    assert as_written(tmp_path / "out") == as_written(tmp_path / "loop")
 
 
 class TestLocalEngine:

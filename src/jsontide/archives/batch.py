@@ -51,7 +51,7 @@ def run_shard(job: Job, shard: Shard, out: str | Path) -> Part:
     path = part_path(Path(out), shard)
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        attempt = _Attempt(path.with_suffix(".at"))
+        attempt = _Attempt(path.with_suffix(".at"), shard.deaths)
         _write_whole(path, _lines(job, shard, attempt))
         attempt.forget()
     return Part(shard.id, shard.bytes)
@@ -117,27 +117,27 @@ def _at_most(seconds: float) -> Iterator[None]:
 class _Attempt:
     """Which recording of a shard is read now, in a file that survives who reads it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, number: int) -> None:
         self._path = path
-        self._died, self._deaths, self._deadly = self._read_last()
-        if self._deaths >= DEATHS:
-            self._deadly.add(self._died)
-            self._deaths = 0
-
-    def _read_last(self) -> tuple[int, int, set[int]]:
-        """Return where the last attempt died, how many in a row died there, and what was deadly before."""
+        self._number = number
+        self._at, self._deaths, self._deadly = -1, 0, set[int]()
         try:
-            last = json.loads(self._path.read_bytes())
-            return int(last["at"]), int(last["deaths"]) + 1, set(map(int, last["deadly"]))
+            last = json.loads(path.read_bytes())
+            self._deadly |= set(map(int, last["deadly"]))
+            if number:  # of this run: what an earlier one left says nothing, as it may have ended in any way
+                self._at = int(last["at"])
+                self._deaths = int(last["deaths"]) + (int(last["attempt"]) == number - 1)  # or it died before it began
         except (OSError, ValueError, KeyError, TypeError):
-            return -1, 0, set()
+            pass
+        if self._deaths >= DEATHS:
+            self._deadly.add(self._at)
 
     def is_deadly(self, index: int) -> bool:
         """Return whether a recording killed those who read it; if not, it is read next."""
-        deaths = self._deaths if index == self._died else 0
-        text = write_json({"at": index, "deaths": deaths, "deadly": sorted(self._deadly)})
+        deaths = self._deaths if index == self._at and index not in self._deadly else 0
+        state: Row = {"attempt": self._number, "at": index, "deaths": deaths, "deadly": [*sorted(self._deadly)]}
         with open_private(self._path, "wb") as file:
-            file.write(text.encode())
+            file.write(write_json(state).encode())
         return index in self._deadly
 
     def forget(self) -> None:

@@ -12,6 +12,7 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnContext, SpawnProcess
@@ -28,10 +29,17 @@ Run: TypeAlias = Callable[[Shard], Part]
 PATIENCE: Final = 5.0
 """Seconds that workers have to finish their shards when the work is stopped."""
 _STILLBORN: Final = 3
+_MOST_DEATHS: Final = 1000
 
 
 class BatchError(JsontideError, RuntimeError):
     """The work cannot go on; what is done stays, and the same call goes on from there."""
+
+
+def _after_death(shard: Shard) -> Shard:
+    if shard.deaths == _MOST_DEATHS:
+        raise BatchError(f"everybody who reads {shard.members[0].source} dies")
+    return replace(shard, deaths=shard.deaths + 1)
 
 
 class Engine(Protocol):
@@ -148,7 +156,7 @@ class _Pool:
         worker.process.join()
         self._workers.remove(worker)
         if worker.shard is not None:
-            self._waiting.appendleft(worker.shard)
+            self._waiting.appendleft(_after_death(worker.shard))
         if not worker.is_ready:
             self._stillborn += 1
             if self._stillborn == _STILLBORN:
@@ -221,7 +229,7 @@ class RayEngine:
             try:
                 yield ray.get(done)
             except ray.exceptions.WorkerCrashedError:
-                waiting.appendleft(shard)
+                waiting.appendleft(_after_death(shard))
             except ray.exceptions.RayError as error:
                 message = f"the work stopped: {error}"
                 raise BatchError(message) from error

@@ -66,6 +66,8 @@ class Shard:
     """The same for the same files."""
     members: tuple[Member, ...]
     bytes: int
+    deaths: int = 0
+    """How many who ran it died; an engine gives it to the next one with one more."""
 
     @classmethod
     def of(cls, members: Iterable[Member]) -> Self:
