@@ -125,7 +125,11 @@ class TestCommands:
         result = run("watch", path, "--speed", "0")
         assert (result.exit_code, result.stderr[:10]) == (3, "jsontide: ")
 
-    def test_the_answer_of_a_run_is_checked(self) -> None:
-        result = run("check", FILE, "--schema", "any")
-        assert result.exit_code == 1
-        assert "the run is" in result.stderr or "no answer" in result.stderr or "expected" in result.stderr
+    @pytest.mark.parametrize(("answer", "code"), [('{"tea": "green"}', 0), ('{"tea": 5}', 1), ("Green.", 1)])
+    def test_the_last_answer_of_a_run_is_checked(self, tmp_path: Path, answer: str, code: int) -> None:
+        lines = json.loads(json.dumps(AGENT))
+        lines[-2]["message"]["content"][0]["text"] = answer
+        path, schema = tmp_path / "agent.jsonl", tmp_path / "schema.json"
+        path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+        schema.write_text('{"type": "object", "properties": {"tea": {"type": "string"}}}', "utf-8")
+        assert run("check", path, "--schema", schema).exit_code == code

@@ -219,6 +219,13 @@ class TestTheAgent:
         assert (run.outcome, runs_of([moment])) == (RunOutcome.TRUNCATED, [run.to_json()])
         assert moment.error == "gone"
 
+    def test_leaves_out_what_is_no_event(self, tmp_path: Path) -> None:
+        recorder = RunRecorder(tmp_path / "run.ndjson")
+        run = run_agent(lambda _: [None, 5, *answer("Hi")], QUESTION, record=recorder).final()
+        *_, moment = check_changes(follow(Recording.load(tmp_path / "run.ndjson")))
+        assert moment.run is not None
+        assert (run.content, moment.run.content, recorder.error) == ("Hi", "Hi", None)
+
     def test_is_not_disturbed_by_a_full_disk(self) -> None:
         class Full(io.BytesIO):
             def write(self, data: Any, /) -> int:

@@ -97,8 +97,8 @@ class RunRecorder:
             self._write_note(cast("RunInput", event))
         elif isinstance(event, Chunk):
             self._writer.write(event.encode() if isinstance(event, str) else bytes(event))
-        else:
-            self._writer.write_event(cast("Mapping[str, object]", plain(event)))
+        elif isinstance(fields := plain(event), dict):  # nothing else is an event of a provider
+            self._writer.write_event(fields)
 
     def _write_note(self, event: RunInput | Run[Any]) -> None:
         note = note_event(event)
