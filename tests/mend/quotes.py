@@ -297,10 +297,12 @@ def set_of_keys(document: Document) -> set[tuple[int, str]]:
 
 
 def hides(document: Document) -> bool:
-    """Whether one string alone, with all others as they should be, is JSON of another value."""
+    """Whether one string alone, with all others as they should be, is JSON of another value, or has three marks."""
     for token in document.tokens:
         if not token.is_damaged or token.role not in {"string", "key"}:
             continue
+        if token.text.startswith('"""') and token.text.endswith('"""'):  # which is how others write a long text
+            return True
         text = "".join(
             other.text if other is token or not other.is_damaged else json.dumps(other.value)
             for other in document.tokens
