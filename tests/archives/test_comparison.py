@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide.archives import BatchError, Difference, Rate, RecordingJob, compare, map_recordings
+from jsontide.archives import BatchError, Rate, RateChange, RecordingJob, compare, map_recordings
 from jsontide.mend import MODELS
 from tests.archives.made import Files, recordings, write_files
 from tests.archives.test_batch import InOrder
@@ -55,7 +55,7 @@ class TestRates:
         ],
     )
     def test_only_what_chance_does_not_do_is_told(self, before: Rate, after: Rate, verdict: str) -> None:
-        assert Difference("truncated", before, after).verdict == verdict
+        assert RateChange("truncated", before, after).verdict == verdict
 
 
 def test_the_same_recordings_read_in_two_ways_are_paired(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from jsontide._public import lazily
 
 if TYPE_CHECKING:
     from jsontide.archives.batch import BatchProgress, BatchResult, map_recordings, run_shard
-    from jsontide.archives.comparison import Comparison, Difference, Quantiles, Rate, compare
+    from jsontide.archives.comparison import Comparison, Quantiles, Rate, RateChange, compare
     from jsontide.archives.engines import BatchError, Engine, LocalEngine, RayEngine
     from jsontide.archives.rows import Job, JobName, RecordingJob
     from jsontide.archives.shards import Member, Part, Shard, SourceError, plan, read_recording
@@ -25,7 +25,6 @@ __all__ = [
     "BatchProgress",
     "BatchResult",
     "Comparison",
-    "Difference",
     "Engine",
     "Job",
     "JobName",
@@ -34,6 +33,7 @@ __all__ = [
     "Part",
     "Quantiles",
     "Rate",
+    "RateChange",
     "RayEngine",
     "RecordingJob",
     "Shard",

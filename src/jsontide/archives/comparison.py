@@ -53,7 +53,7 @@ class Rate:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class RateChange:
     """A rate before and after; more of it is bad."""
 
     name: str
@@ -86,7 +86,7 @@ class Comparison:
     before: int
     """Recordings."""
     after: int
-    differences: tuple[Difference, ...]
+    differences: tuple[RateChange, ...]
     seconds: tuple[Quantiles, ...]
     outcomes: Mapping[tuple[str, str], int]
     """Paired: how many recordings had an outcome before, and one after."""
@@ -192,11 +192,11 @@ def _tables_of(folder: Path) -> dict[str, Path]:
     return found
 
 
-def _differences(database: Database) -> Iterator[Difference]:
+def _differences(database: Database) -> Iterator[RateChange]:
     for name, condition in _RATES.items():
         query = f"SELECT count(*) FILTER ({condition}), count(*) FROM"
         before, after = (Rate(*ask(database, f"{query} {side}.recordings")[0]) for side in ("earlier", "later"))
-        yield Difference(name, before, after)
+        yield RateChange(name, before, after)
 
 
 def _quantiles(database: Database) -> Iterator[Quantiles]:
