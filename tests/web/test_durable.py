@@ -6,8 +6,11 @@ Several stores over one log stand for several workers; a worker that dies is one
 import asyncio
 import json
 import os
+import shutil
 import stat
-from collections.abc import AsyncIterator, Callable, Coroutine
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +36,7 @@ from jsontide.web import (
     TurnState,
     TurnStore,
     new_run_id,
+    redis_turns,
     resume_response,
     sqlite_turns,
     stop,
@@ -42,15 +46,35 @@ from jsontide.web._producer import Producer
 from jsontide.web._sqlite import SqliteLog
 from tests.frontends.runs import RUNS
 from tests.frontends.turns import TURNS
-from tests.web.serving import TEXT, Provider, until, word_events
+from tests.web.serving import TEXT, Provider, eventually, until, word_events
 
 PATIENCE = 20
 MakeLog = Callable[[], TurnLog]
 """Opens the same log again, as another worker does."""
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    """A server of Redis that keeps nothing, behind a socket of its own."""
+    pytest.importorskip("redis", reason="redis is not installed")
+    program = shutil.which("redis-server")
+    if program is None:
+        pytest.skip("redis-server is not installed")
+    with tempfile.TemporaryDirectory(prefix="redis") as folder:
+        path = Path(folder) / "socket"
+        options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--appendonly", "no", "--dir", folder]
+        with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL) as server:
+            eventually(lambda: path.exists() or server.poll() is not None)
+            assert server.poll() is None
+            yield f"unix://{path}"
+            server.terminate()
+
+
+@pytest.fixture(params=["memory", "sqlite", "redis"])
 def make_log(request: pytest.FixtureRequest, tmp_path: Path) -> MakeLog:
+    if request.param == "redis":
+        url, prefix = request.getfixturevalue("redis_url"), new_run_id()
+        return lambda: redis_turns(url, prefix=prefix)._log
     if request.param == "memory":
         log = MemoryLog()
         return lambda: log
@@ -71,7 +95,9 @@ def one(run_id: str, *parts: Any, worker: str = "w", trims: bool = False, expire
 
 class TestEveryLog:
     def test_is_a_log(self, make_log: MakeLog) -> None:
-        assert isinstance(make_log(), TurnLog)
+        log = make_log()
+        assert isinstance(log, TurnLog)
+        run(log.close())
 
     def test_keeps_entries_in_their_order_for_all_who_join(self, make_log: MakeLog) -> None:
         async def work() -> None:
@@ -324,6 +350,7 @@ class TestDurableTurns:
                     await until_text(store, text)
                 log = make_log()
                 stored = sum(len(entry.data) for entry in await log.join("a"))
+                await log.close()
                 assert len(text) < stored < 2.2 * len(text) + 5000
 
         run(work())
@@ -375,6 +402,7 @@ class TestDurableTurns:
                 ends: list[Entry] = []
                 while not ends or ends[-1].kind != "end":
                     ends = (await log.read({"a": ends[-1].place if ends else (1, 0)}, PATIENCE)).get("a", ends)
+                await log.close()
 
         run(work())
 

@@ -1,9 +1,11 @@
 """Growing messages and runs to browsers: responses for Starlette and FastAPI, and turns that go on without a reader.
 
-It needs the packages of the extra `web`.
+It needs the packages of the extra `web`, and `redis_turns` that of the extra `redis`.
 """
 
-from jsontide._public import publish
+from typing import TYPE_CHECKING
+
+from jsontide._public import lazily, publish
 
 try:
     import starlette  # noqa: F401 - without it, the first import below would not say what to install
@@ -44,6 +46,7 @@ __all__ = [
     "client_file",
     "client_route",
     "new_run_id",
+    "redis_turns",
     "resume_response",
     "sqlite_turns",
     "stop",
@@ -51,3 +54,8 @@ __all__ = [
 ]
 
 publish(__name__, __all__, globals())
+
+if TYPE_CHECKING:
+    from jsontide.web._redis import redis_turns
+
+__getattr__ = lazily(__name__, "jsontide.web._redis")
