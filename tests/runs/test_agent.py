@@ -186,6 +186,16 @@ class TestAnAgent:
         run = final(Model(PAUSED, PAUSED, ended), QUESTION, max_steps=1)
         assert (run.outcome, len(run.steps)) == (RunOutcome.COMPLETE, 3)
 
+    def test_counts_neither_pauses_nor_retries_among_its_steps(self, final: Final) -> None:
+        schema = {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}
+        use = {"type": "tool_use", "id": "t", "name": "add", "input": {"a": 1, "b": 2}}
+        asked = [PAUSED[0], {"type": "content_block_start", "index": 0, "content_block": use}, *PAUSED[2:]]
+        asked[-2] = {**asked[-2], "delta": {"stop_reason": "tool_use"}}
+        for wasted in (PAUSED, answer('{"n": "x"}')):
+            model = Model(wasted, asked, answer('{"n": 3}'))
+            run = final(model, QUESTION, tools=[ADD], response_schema=schema, retries=1, max_steps=2)
+            assert (run.outcome, run.answer) == (RunOutcome.COMPLETE, {"n": 3})
+
     def test_does_not_go_on_for_ever_where_a_provider_pauses(self, final: Final) -> None:
         run = final(Model(*[PAUSED] * 20), QUESTION)
         assert run.is_over
@@ -264,6 +274,32 @@ class TestWhatAPersonMustDecide:
         again = final(Model(), QUESTION, tools=tools, run=run)
         assert again.outcome is RunOutcome.WAITING
         assert ran == [5]
+
+    def test_waits_on_where_its_tool_asks_nobody_any_more(self, final: Final) -> None:
+        ran: list[int] = []
+        run, _ = self.waiting(final, ran)
+
+        def pay(amount: int) -> None:
+            ran.append(amount)
+
+        tools = [Tool.from_function(pay)]
+        assert final(Model(), QUESTION, tools=tools, run=run).outcome is RunOutcome.WAITING
+        assert ran == [5]
+
+    def test_does_not_run_what_was_approved_where_its_tool_is_gone_or_another(self, final: Final) -> None:
+        def pay(amount: str) -> str:
+            ran.append(0)
+            return amount
+
+        ran: list[int] = []
+        for tools, why in (([], "no tool called 'pay'"), ([Tool.from_function(pay)], "not valid")):
+            run, _ = self.waiting(final, ran)
+            ran.clear()
+            decisions = {str(run.waiting[0].call.id): True}
+            end = final(Model(answer("done")), QUESTION, tools=tools, run=run, decisions=decisions)
+            result = end.steps[0].results[1]
+            assert isinstance(result, ToolResult)
+            assert (result.ran, why in str(result.error), ran) == ("no", True, [])
 
     def test_refuses_decisions_about_anything_else(self, final: Final) -> None:
         run, tools = self.waiting(final, [])
