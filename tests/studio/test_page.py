@@ -310,6 +310,13 @@ class TestLooking:
             studio.page.locator("#tree .caret").first.wait_for()
             assert 0 < studio.moment < 300
 
+    def test_on_a_phone_the_steps_of_a_run_have_their_numbers(self, open_studio: Any) -> None:
+        with open_studio(RUN, page={"viewport": {"width": 390, "height": 844}}) as studio:
+            studio.wait_for_end()
+            studio.page.click("[data-view=message]")
+            assert studio.page.locator("#message .step h2").first.is_visible()
+            assert studio.page.evaluate("document.documentElement.scrollWidth") == 390
+
 
 @pytest.mark.long
 class TestBringing:
