@@ -540,7 +540,7 @@ def _quoted(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _KnownDocument:
     """What is known of a document: how it is shown, its parser, and its value once that is decided."""
 
     form: _Form = field(default_factory=dict)
@@ -562,7 +562,7 @@ class _Entry:
     fields: Mapping[str, object]
     part: Part
     text: GrowingText = NO_TEXT
-    shown: _Shown = field(default_factory=_Shown)
+    shown: _KnownDocument = field(default_factory=_KnownDocument)
 
 
 class Replica:
@@ -587,7 +587,7 @@ class Replica:
         self._kind = ""
         self._fields: dict[str, object] = {}
         self._entries: tuple[_Entry, ...] = ()
-        self._alone: _Shown | None = None
+        self._alone: _KnownDocument | None = None
         self._message: Message | None = None
         self._earlier: tuple[Step, ...] = ()
         self._results: tuple[Result, ...] = ()
@@ -684,7 +684,7 @@ class _DeltaReader:
             case ["p", int(at), dict(fields)]:
                 self._put(at, fields)
             case ["t", int(at), str(whole), 0]:
-                self._change(at, text=GrowingText(whole), shown=_Shown())
+                self._change(at, text=GrowingText(whole), shown=_KnownDocument())
             case ["d", int(at), dict(form)]:
                 self._begin(at, form)
             case ["f", int(at), *value] if len(value) <= 1:
@@ -728,12 +728,12 @@ class _DeltaReader:
             shown = replace(shown, state=parse_chunk(shown.state, more))
         self._change(at, text=text, shown=shown)
 
-    def _shown(self, at: int) -> _Shown:
+    def _shown(self, at: int) -> _KnownDocument:
         if at != _ALONE:
             return self._entry(at).shown
         return self._after._alone if self._after._alone is not None else _refuse("nothing is shown yet")
 
-    def _keep(self, at: int, shown: _Shown) -> None:
+    def _keep(self, at: int, shown: _KnownDocument) -> None:
         if at == _ALONE:
             self._after._alone = shown
             self._has_new_fields = True
@@ -749,7 +749,7 @@ class _DeltaReader:
             state = _new_parser(form)
         else:
             state = parse_chunk(_new_parser(form), self._entry(at).text.read())
-        self._keep(at, _Shown(form, finalize(state) if "ended" in form else state))
+        self._keep(at, _KnownDocument(form, finalize(state) if "ended" in form else state))
 
     def _show(self, at: int, more: str, index: int) -> None:
         shown = self._shown(at)
@@ -762,7 +762,7 @@ class _DeltaReader:
 
     def _decide(self, at: int, value: list[object]) -> None:
         """Keep the value of a call or an answer that is decided, which may be what is shown already."""
-        shown = _Shown() if at == _ALONE and self._after._alone is None else self._shown(at)
+        shown = _KnownDocument() if at == _ALONE and self._after._alone is None else self._shown(at)
         if not value and not shown.state.is_complete:
             _refuse(f"what is shown of part {at} is not complete")
         self._keep(at, replace(shown, is_decided=True, value=value[0] if value else shown.state.value))

@@ -41,7 +41,7 @@ from jsontide.messages.ending import Ending, end_message, leaves_to_run, more_se
 from jsontide.messages.message import LateUsage, Message
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, Source, TextPart
 from jsontide.messages.provider_errors import explain_error
-from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, Entry, MessageState
+from jsontide.messages.state import NO_INDEX, NO_KEY, CallEntry, MessageState, PartEntry
 from jsontide.messages.types import Choice, Citation, CompletionChunk, ErrorDetail, ErrorKind, ToolCallDelta, Usage
 
 __all__ = ["NO_INDEX", "NO_KEY", "UNREADABLE_ARGUMENTS", "CallDelta", "Draft", "Note", "feed_message", "read_chunk"]
@@ -196,7 +196,7 @@ class Draft:
         self._before: Final = before
         self._rules: Final = rules
         self.choice: Final = rules.choice
-        self.entries: list[Entry] = before.entries
+        self.entries: list[PartEntry] = before.entries
         """The entries of the state before, copied before the first change."""
         self._has_new_entries = False
         """Whether an entry was changed or added."""
@@ -337,7 +337,7 @@ class Draft:
         """Note that a piece is lost or out of order: it may be arguments of any open call."""
         _mark_ambiguous(self, _find_growing(self), why)
 
-    def put(self, at: int, entry: Entry) -> None:
+    def put(self, at: int, entry: PartEntry) -> None:
         """Replace the entry at an index, or add one at the end."""
         self._changes += 1
         self._place = at
@@ -431,7 +431,7 @@ class Draft:
         at = part.index
         if at == len(self.entries) and at and not isinstance(part, Source):
             self._close_last(at - 1)
-        self.put(at, Entry(part, key))
+        self.put(at, PartEntry(part, key))
         return at if at < len(self.entries) else -1
 
     def replace_part(self, at: int, part: BasePart) -> None:
@@ -572,7 +572,7 @@ class Draft:
             key, held = entry.key, entry.held
         if held or ends_in_surrogate(piece):
             piece, held = join_surrogates(held, piece)
-        self.put(at, Entry(part.grow(part.growing_text.append(piece)), key, held))
+        self.put(at, PartEntry(part.grow(part.growing_text.append(piece)), key, held))
         if piece and self._document is not None and isinstance(part, TextPart):
             self._document = self._document.append(piece)
 
@@ -644,7 +644,7 @@ class Draft:
         return isinstance(answer, Document) and answer is not message._answer and not answer.is_complete
 
 
-def _has_calls(items: list[Entry]) -> bool:
+def _has_calls(items: list[PartEntry]) -> bool:
     """Return whether the message shows a call that the caller has to run."""
     for entry in items:
         if isinstance(entry, CallEntry) and not entry.on_server and not entry.is_hidden:
@@ -652,7 +652,7 @@ def _has_calls(items: list[Entry]) -> bool:
     return False
 
 
-def _find_answer(entries: list[Entry], rules: ReadingRules) -> int:
+def _find_answer(entries: list[PartEntry], rules: ReadingRules) -> int:
     """Return the index of the call that carries the answer, or -1."""
     for at, entry in enumerate(entries):
         if isinstance(entry, CallEntry) and not entry.on_server and rules.is_output(entry.name):
@@ -660,7 +660,7 @@ def _find_answer(entries: list[Entry], rules: ReadingRules) -> int:
     return -1
 
 
-def _is_hidden(entry: Entry) -> bool:
+def _is_hidden(entry: PartEntry) -> bool:
     """Return whether a message leaves an entry out: the call that is or may be the answer."""
     return isinstance(entry, CallEntry) and entry.is_hidden
 

@@ -28,7 +28,7 @@ from jsontide.messages.document import Document, ReadingRules, has_infinity
 from jsontide.messages.message import LENGTH, FinalAnswer
 from jsontide.messages.parts import BasePart, GrowingPart, ReasoningPart, Refusal, TextPart
 from jsontide.messages.provider_errors import explain_exception
-from jsontide.messages.state import CallEntry, Entry, MessageState, call_errors, loss_errors
+from jsontide.messages.state import CallEntry, MessageState, PartEntry, call_errors, loss_errors
 from jsontide.messages.types import NO_FINISH_REASON, ErrorDetail, ErrorKind, ErrorSource, Outcome
 
 STOP: Final = "stop"
@@ -220,7 +220,7 @@ def end_message(state: MessageState, ending: Ending) -> MessageState:
     return state.evolve(message=ended, entries=entries, document=document)
 
 
-def _mark_unaccounted(entries: list[Entry], state: MessageState, ending: Ending) -> list[Entry]:
+def _mark_unaccounted(entries: list[PartEntry], state: MessageState, ending: Ending) -> list[PartEntry]:
     """Return the entries, each call marked if something in the stream may belong to it."""
     calls = [entry for entry in entries if isinstance(entry, CallEntry) and not entry.on_server]
     ambiguity = state.loss or _find_ambiguity(calls)
@@ -257,11 +257,11 @@ def _is_orphan(entry: CallEntry) -> bool:
     return entry.name is None and has_arguments
 
 
-def _release(entry: Entry) -> Entry:
+def _release(entry: PartEntry) -> PartEntry:
     """Add the surrogate that still waits for its pair to the text."""
     part = entry.part
     if isinstance(part, GrowingPart) and entry.held:
-        return Entry(part.grow(part.growing_text.append(entry.held)), entry.key)
+        return PartEntry(part.grow(part.growing_text.append(entry.held)), entry.key)
     return entry
 
 
@@ -391,7 +391,7 @@ def _find_faults(entry: CallEntry, ending: Ending, source: ErrorSource) -> tuple
 
 
 def _finish_answer(
-    entries: list[Entry],
+    entries: list[PartEntry],
     answer_at: int,
     document: Document | None,
     ending: Ending,
@@ -422,7 +422,7 @@ def _finish_answer(
     )
 
 
-def _is_damaged(entry: Entry) -> bool:
+def _is_damaged(entry: PartEntry) -> bool:
     return isinstance(entry.part, TextPart) and entry.part.growing_text.has_lone_surrogate()
 
 

@@ -32,7 +32,7 @@ NO_INDEX: Final = -(1 << 60)
 """The index of a call that the provider does not count."""
 
 
-class Entry(Record):
+class PartEntry(Record):
     """A part, and the key by which the provider's events name it."""
 
     __slots__ = ("held", "key", "part")
@@ -46,7 +46,7 @@ class Entry(Record):
         """A high surrogate at the end of the text, which waits for its pair."""
 
 
-class CallEntry(Entry):
+class CallEntry(PartEntry):
     """A tool call."""
 
     __slots__ = (
@@ -96,7 +96,7 @@ class CallEntry(Entry):
         shares_index: bool = False,
         is_guess: bool = False,
     ) -> None:
-        Entry.__init__(self, part, key, held)
+        PartEntry.__init__(self, part, key, held)
         self.index: Final = index
         """The number that the provider gives the call."""
         self.id: Final = part.id
@@ -146,7 +146,7 @@ def loss_errors(loss: str) -> tuple[ErrorDetail, ...]:
 
 
 def certain_errors(
-    entries: list[Entry], document: Document | None, answer_at: int, rules: ReadingRules, loss: str
+    entries: list[PartEntry], document: Document | None, answer_at: int, rules: ReadingRules, loss: str
 ) -> tuple[ErrorDetail, ...]:
     """Return the errors of a growing message that nothing can undo."""
     found: list[tuple[ErrorDetail, ...]] = [loss_errors(loss)]
@@ -204,7 +204,7 @@ class MessageState(Record):
         self,
         config: MessageConfig,
         message: Message,
-        entries: list[Entry],
+        entries: list[PartEntry],
         document: Document | None,
         reason: str | None = None,
         worst_reason: str | None = None,

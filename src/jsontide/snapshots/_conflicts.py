@@ -34,24 +34,24 @@ def has_value_at(container: Any, key: Any) -> bool:
     return key in container if isinstance(container, dict) else key < len(container)
 
 
-class Difference(PathLink):
+class ComparedPair(PathLink):
     """Two values at the same path, where they may differ; `MISSING` for nothing."""
 
     __slots__ = ("before", "now")
 
-    def __init__(self, parent: Difference | None, segment: Segment, before: Any, now: Any) -> None:
+    def __init__(self, parent: ComparedPair | None, segment: Segment, before: Any, now: Any) -> None:
         PathLink.__init__(self, parent, segment)
         self.before: Any = before
         self.now: Any = now
 
 
-def find_difference(before: Any, now: Any) -> Difference | None:
+def find_difference(before: Any, now: Any) -> ComparedPair | None:
     """Return the first difference, if there is one.
 
     >>> find_difference({"a": [1, 2], "b": ""}, {"b": "", "a": [1, 2.0]}).path()
     ('a', 1)
     """
-    pairs = [Difference(None, 0, before, now)]
+    pairs = [ComparedPair(None, 0, before, now)]
     while pairs:
         pair = pairs.pop()
         if pair.before is pair.now:
@@ -100,20 +100,20 @@ def types_agree(before: Any, now: Any) -> bool:
     return True
 
 
-def _members(pair: Difference) -> list[Difference]:
+def _members(pair: ComparedPair) -> list[ComparedPair]:
     """Return the pairs of members, the first one last."""
     before: dict[str, Any] = pair.before
     now: dict[str, Any] = pair.now
-    pairs = [Difference(pair, key, before[key], now.get(key, MISSING)) for key in before]
-    pairs += [Difference(pair, key, MISSING, now[key]) for key in now if key not in before]
+    pairs = [ComparedPair(pair, key, before[key], now.get(key, MISSING)) for key in before]
+    pairs += [ComparedPair(pair, key, MISSING, now[key]) for key in now if key not in before]
     pairs.reverse()
     return pairs
 
 
-def _items(pair: Difference) -> list[Difference]:
+def _items(pair: ComparedPair) -> list[ComparedPair]:
     """Return the pairs of items, the first one last."""
     pairs = [
-        Difference(pair, index, before, now)
+        ComparedPair(pair, index, before, now)
         for index, (before, now) in enumerate(zip_longest(pair.before, pair.now, fillvalue=MISSING))
     ]
     pairs.reverse()

@@ -176,11 +176,6 @@ class _StreamBase(Generic[Answer]):
     def _message_state(self) -> MessageState:
         return self._reader.message_state if self._stopped is None else self._stopped
 
-    def _feed(self, item: object) -> None:
-        if self._note is not None:
-            self._note(item)
-        self._reader.feed(item)
-
     def _end(self, error: BaseException, *, has_failed: bool) -> None:
         """Take in what the source raised; raise it again if it is a bug or an interrupt."""
         if not has_failed:
@@ -213,7 +208,10 @@ class MessageStream(_StreamBase[Answer], Iterator["Message[Answer]"]):
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    self._feed(next(puller.iterator))
+                    item = next(puller.iterator)
+                    if self._note is not None:
+                        self._note(item)
+                    reader.feed(item)
                 except StopIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
@@ -284,7 +282,10 @@ class AsyncMessageStream(_StreamBase[Answer], AsyncIterator["Message[Answer]"]):
         while self._stopped is None:
             if reader.needs_more:
                 try:
-                    self._feed(await anext(puller.iterator))
+                    item = await anext(puller.iterator)
+                    if self._note is not None:
+                        self._note(item)
+                    reader.feed(item)
                 except StopAsyncIteration:
                     reader.end()
                 except BaseException as error:  # noqa: BLE001 - it is raised again unless the stream failed
