@@ -52,7 +52,7 @@ def imported_from(directory: Path, package: str) -> ModuleType:
 
 def import_late_parts(package: str) -> None:
     """Import now what a package imports on first use: later its name belongs to another copy."""
-    for part in ("providers", "streams", "messages", "frontends"):
+    for part in ("providers", "streams", "messages", "runs", "frontends"):
         if importlib.util.find_spec(f"{package}.{part}"):
             module = importlib.import_module(f"{package}.{part}")
             for name in module.__all__:

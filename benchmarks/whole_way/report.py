@@ -14,7 +14,7 @@ from benchmarks.whole_way.clients import ANTHROPIC, CREATE, GENAI, INSTRUCTOR, L
 from benchmarks.whole_way.measure import CROWD, MANY, OPEN, OPEN_SIZE, Extent
 from benchmarks.whole_way.sides import BY_HAND
 from benchmarks.whole_way.streams import ANTHROPIC_TEXT, ANTHROPIC_TOOL, GEMINI_TEXT, OLLAMA_TEXT, RESPONSES_TOOL
-from benchmarks.whole_way.works import ASYNCHRONOUS, CUT_READS, TEXT, TOOL_CALL, Work, case_of
+from benchmarks.whole_way.works import ASYNCHRONOUS, CUT_READS, IN_A_RUN, TEXT, TOOL_CALL, Work, case_of
 
 SMALL, MIDDLE, LARGE, LARGEST = SIZES
 METHOD = Path(__file__).with_name("method.md")
@@ -66,6 +66,8 @@ def targets(run: Run) -> Iterator[Target]:
     yield Target(f"{name}, 10 KB: 1,400 bytes a read / one event a read", "≤ 1.2", found)
     found = between(ASYNCHRONOUS, MIDDLE, TOOL_CALL, MIDDLE)
     yield Target(f"{name}, 10 KB: asynchronous / synchronous", "≤ 1.2", found)
+    found = between(IN_A_RUN, LARGE, TEXT, LARGE)
+    yield Target(f"{IN_A_RUN.name}, 100 KB: cost / the message alone", "≤ 1.15", found)
     # The fewer seconds an event takes, the more there are in a second.
     found = ratio(run, case_of(CROWD, MANY, BY_HAND), case_of(CROWD, MANY, COMPILED))
     yield Target(f"{MANY:,} {CROWD}: events per second / by hand", "≥ 0.8", found)

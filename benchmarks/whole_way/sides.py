@@ -18,6 +18,7 @@ from benchmarks.whole_way.works import (
     ASYNCHRONOUS,
     CUT_READS,
     DICTS,
+    IN_A_RUN,
     JSON_SCHEMA,
     PLAIN,
     TOOL_CALL,
@@ -141,13 +142,21 @@ def jsontide_openers(module: ModuleType) -> Openers:
     openers: dict[str, Opener] = {
         name: partial(open_message, module, forms.get(name, TOOL_CALL.form), options) for name, options in plain.items()
     }
-    return {**openers, ASYNCHRONOUS.name: partial(open_message_async, module)}
+    others: dict[str, Opener] = {
+        ASYNCHRONOUS.name: partial(open_message_async, module),
+        IN_A_RUN.name: partial(open_run, module),
+    }
+    return {**openers, **others}
 
 
 def open_message(
     module: ModuleType, form: Format, options: Mapping[str, object], source: Iterator[Any]
 ) -> Iterator[object]:
     return map(READERS[form.reads], module.streams.stream_message(source, **options))
+
+
+def open_run(module: ModuleType, source: Iterator[Any]) -> Iterator[object]:
+    return map(READERS["text"], module.runs.run_agent(lambda _: source, "?"))
 
 
 async def open_message_async(

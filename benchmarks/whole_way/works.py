@@ -90,11 +90,12 @@ CUT_READS = replace(
     delivered=lambda response: cut_reads(response.reads),
     can_be_cut=False,
 )
+IN_A_RUN = replace(TEXT, name=f"{CHAT_TEXT.name}, in a run", sizes=SIZES[:3], can_be_cut=False)
 ASYNCHRONOUS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, asynchronous")
 JSON_SCHEMA = Work(f"{CHAT_TOOL.name}, JSON Schema of ten fields", CHAT_TOOL, fields_text)
 TYPED = Work(f"{CHAT_TOOL.name}, pydantic model of ten fields", CHAT_TOOL, fields_text)
 DICTS = replace(TOOL_CALL, name=f"{CHAT_TOOL.name}, from dicts", delivered=lambda response: [*response.events])
-WORKS = (*PLAIN.values(), CUT_READS, ASYNCHRONOUS, JSON_SCHEMA, TYPED, DICTS)
+WORKS = (*PLAIN.values(), CUT_READS, ASYNCHRONOUS, IN_A_RUN, JSON_SCHEMA, TYPED, DICTS)
 
 
 def case_of(work: str, size: int, side: str) -> Case:
