@@ -810,6 +810,7 @@ AROUND_CHAT: dict[str, tuple[str, Any]] = {
 AROUND_CHOICE: dict[str, tuple[str, Any]] = {
     "an object beside the delta": ("input", ARGUMENTS),
     "in place of the usage of Moonshot": ("usage", ARGUMENTS),
+    "in place of the message so far": ("message", ARGUMENTS),
 }
 AROUND_DELTA: dict[str, tuple[str, Any]] = {
     "an object in place of the role": ("role", ARGUMENTS),
@@ -858,6 +859,7 @@ def test_what_servers_put_into_chunks_is_not_missed_as_arguments() -> None:
     about = {"timings": {"prompt_ms": 1}, "citations": ["https://a"], "x_groq": {"id": "r"}, "service_tier": "default"}
     usage = {"total_tokens": 3, "prompt_tokens_details": {"cached_tokens": 0}, "cost": 0.1, "is_byok": False}
     choice |= {"content_filter_results": {"hate": {"filtered": False}}, "logprobs": {"content": [{"token": "a"}]}}
+    choice["message"] = {"role": "assistant", "content": "Let me {see}."}
     choice["delta"] |= {"role": "assistant", "content": "Let me {see}.", "annotations": [{"type": "x"}]}
     assert ran([{**head, **about, "usage": usage}, Chat.END]) == [("wipe", {})]
 

@@ -454,7 +454,7 @@ _CHUNK_HOLDERS: Final = frozenset(
 )
 """The fields of a chunk that servers fill with objects or arrays; then those of a choice, a delta and a call."""
 _CHOICE_HOLDERS: Final = frozenset(
-    ("content_filter_offsets", "content_filter_results", "delta", "error", "logprobs", "message", "usage")
+    ("content_filter_offsets", "content_filter_results", "delta", "error", "logprobs", "usage")
 )
 _DELTA_HOLDERS: Final = frozenset(
     ("annotations", "audio", "function_call", "images", "reasoning_details", "tool_calls")
@@ -727,7 +727,8 @@ def _check_around_calls(draft: Draft, event: dict[str, Any], choice: dict[str, A
     if not calls and not (old and old.get("arguments") is None):
         return
     check_around(draft, event, _CHUNK_HOLDERS)
-    check_around(draft, choice, _CHOICE_HOLDERS)
+    has_message = "role" in dict_of(choice, "message")
+    check_around(draft, choice, _CHOICE_HOLDERS | {"message"} if has_message else _CHOICE_HOLDERS)
     for fields in (event, choice):
         check_usage_around(draft, fields.get("usage"))
     is_in_parts = isinstance(delta.get("content"), (list, tuple))
