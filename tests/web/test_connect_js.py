@@ -150,6 +150,42 @@ def test_nothing_to_resume_ends_as_lost(follow: Follow) -> None:
     assert len(script.requests) == 2
 
 
+def test_nothing_to_follow_is_no_failure(follow: Follow) -> None:
+    with serve(Answer(status=204)) as script:
+        log = follow(script)
+    assert (log["last"]["status"], log["ends"], log["errors"]) == ("none", ["none"], [])
+    assert len(script.requests) == 1
+
+
+@needs_plain_node
+@pytest.mark.parametrize("event", ["online", "visibilitychange"])
+def test_who_comes_back_does_not_wait_for_the_next_try(event: str) -> None:
+    script = """
+        const target = EVENT === "online" ? globalThis : (globalThis.document = new EventTarget());
+        if (target === globalThis) {
+          const events = new EventTarget();
+          for (const name of ["addEventListener", "removeEventListener"]) globalThis[name] = events[name].bind(events);
+          target.dispatchEvent = events.dispatchEvent.bind(events);
+        } else target.visibilityState = "hidden";
+        const { connect } = await import("./jsontide.js");
+        let asked = 0;
+        const fetch = async () => {
+          if (++asked === 1) throw new Error("no network");
+          return new Response('{"version":0,"value":1}\\n{"end":"complete"}\\n');
+        };
+        const stream = connect("/chat", { fetch, retryDelay: 1e6, maxRetryDelay: 1e6 });
+        while (stream.getSnapshot().status !== "retrying") await new Promise(setImmediate);
+        if (EVENT !== "online") target.dispatchEvent(new Event(EVENT)); // it is hidden still
+        await new Promise(setImmediate);
+        const before = asked;
+        target.visibilityState = "visible";
+        target.dispatchEvent(new Event(EVENT));
+        while (stream.getSnapshot().status !== "ended") await new Promise(setImmediate);
+        console.log(JSON.stringify([before, asked, stream.getSnapshot().value]));
+    """
+    assert json.loads(run_module(script.replace("EVENT", json.dumps(event)))) == [1, 2, 1]
+
+
 @pytest.mark.parametrize("status", [400, 429])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_refusal_is_an_error_without_a_retry(follow: Follow, status: int, is_first: bool) -> None:  # noqa: FBT001

@@ -48,10 +48,11 @@ export interface State<T = any> {
  * - `retrying`: the connection broke off and will be made again; `error` says why
  * - `ended`: the end was told, see `end`
  * - `stopped`: by `stop()`, or by the signal
+ * - `none`: there was nothing to follow: the first answer was 204
  * - `lost`: it broke off for good; `error` says why
  * - `failed`: it was refused, or is not a stream of compact deltas; `error` says why
  */
-export type Status = "connecting" | "open" | "retrying" | "ended" | "stopped" | "lost" | "failed";
+export type Status = "connecting" | "open" | "retrying" | "ended" | "stopped" | "none" | "lost" | "failed";
 
 /** A state, and how the connection is. */
 export interface Snapshot<T = any> extends State<T> {

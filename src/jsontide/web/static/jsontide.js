@@ -455,13 +455,16 @@ export function connect(source, options = {}) {
       } catch (/** @type {any} */ error) {
         controller.abort();
         const isFatal = error instanceof StreamError && !(Number(error.status) >= 500);
-        if (isFatal && error.status !== 204) close("failed", { error });
+        if (error?.status === 204 && isFirst) close("none", { error: undefined });
+        else if (isFatal && error.status !== 204) close("failed", { error });
         else if (isFatal || !resume || tries >= retries) close("lost", { error });
         if (isOver) return;
         controller = new AbortController();
         publish({ status: "retrying", error });
         const delay = Math.min(maxRetryDelay, retryDelay * 2 ** tries++);
-        await wait(delay * (0.5 + Math.random() / 2)).catch(() => {});
+        const back = whenBack();
+        await wait(delay * (0.5 + Math.random() / 2), back.promise).catch(() => {});
+        back.forget();
       }
     }
   };
@@ -524,6 +527,26 @@ export function connect(source, options = {}) {
       }
     },
   };
+}
+
+/** Wait until the network is back, or the reader: in the background, timers of a page may run much later. */
+function whenBack() {
+  const { document } = globalThis;
+  /** @type {() => void} */
+  let seen;
+  /** @type {(_?: unknown) => void} */
+  let back;
+  const promise = new Promise((resolve) => {
+    back = resolve;
+    seen = () => document.visibilityState === "visible" && resolve(undefined);
+    globalThis.addEventListener?.("online", back);
+    document?.addEventListener("visibilitychange", seen);
+  });
+  const forget = () => {
+    globalThis.removeEventListener?.("online", back);
+    document?.removeEventListener("visibilitychange", seen);
+  };
+  return { promise, forget };
 }
 
 /** @param {any} response */
