@@ -195,7 +195,7 @@ $(VENV)/.agent: $(METADATA) | $(PY)
 	@touch $@
 
 $(VENV)/.chat: $(METADATA) | $(PY)
-	@$(PIP) --editable '.[web,pydantic]' --group chat || { echo "error: could not install FastAPI, uvicorn, httpx and pydantic into $(VENV), which the chat needs; see above" >&2; exit 1; }
+	@$(PIP) --editable '.[web,redis,pydantic]' --group chat || { echo "error: could not install FastAPI, uvicorn, httpx and pydantic into $(VENV), which the chat needs; see above" >&2; exit 1; }
 	@touch $@
 
 tests/node/node_modules/.stamp: tests/node/package.json

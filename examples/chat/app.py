@@ -11,6 +11,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,17 @@ from starlette.responses import Response
 from jsontide import Tool, tool_definitions
 from jsontide.frontends import CompactEncoder
 from jsontide.runs import Request, Run, RunOutcome, arun_agent
-from jsontide.web import MemoryTurns, OnLeave, client_route, new_run_id, resume_response, stop, stream_response
+from jsontide.web import (
+    DurableTurns,
+    MemoryTurns,
+    OnLeave,
+    TurnStore,
+    client_route,
+    new_run_id,
+    resume_response,
+    stop,
+    stream_response,
+)
 
 PAGE = Path(__file__).parent / "page"
 
@@ -162,10 +173,17 @@ class Agent:
                     yield run
 
 
-def create_app(provider: Provider, on_leave: OnLeave = "continue") -> FastAPI:
-    """Return the server. With `on_leave="cancel"`, an answer ends when its reader leaves."""
-    app = FastAPI(title="jsontide chat")
-    turns = MemoryTurns(max_age=900, max_turns=200)
+def create_app(provider: Provider, on_leave: OnLeave = "continue", turns: TurnStore | None = None) -> FastAPI:
+    """Return the server. With `on_leave="cancel"`, an answer ends when its reader leaves; `turns` keeps them."""
+    turns = MemoryTurns(max_age=900, max_turns=200) if turns is None else turns
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        if isinstance(turns, DurableTurns):
+            await turns.close()
+
+    app = FastAPI(title="jsontide chat", lifespan=lifespan)
     agent = Agent(provider)
 
     def respond(turn: str, source: AsyncIterator[Run[TripPlan]]) -> Response:

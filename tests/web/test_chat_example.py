@@ -343,7 +343,7 @@ class TestGoingOn:
             gone = {"id": "0123456789", "turns": [{"question": "Where was I?", "run": "gone"}]}
             chat.page.evaluate("saved => sessionStorage.setItem('chat', saved)", json.dumps(gone))
             chat.page.reload()
-            assert "does not keep this answer any more" in chat.wait_for_end("lost")
+            assert "does not keep this answer any more" in chat.wait_for_end("none")
 
 
 @needs_browser

@@ -6,7 +6,7 @@
  */
 import { connect, isFinished } from "/jsontide.js";
 
-const OVER = { ended: "", stopped: "Stopped", lost: "Connection lost", failed: "Failed" };
+const OVER = { ended: "", stopped: "Stopped", none: "Gone", lost: "Connection lost", failed: "Failed" };
 const OUTCOMES = {
   complete: "Complete",
   waiting: "Waiting for you",
@@ -272,7 +272,7 @@ function drawEnd(turn, { status, value, end, error }) {
   const model = steps.at(-1)?.message?.model;
   const cost = `${count(usage?.input_tokens)} tokens read, ${count(usage?.output_tokens)} written`;
   const reasons = [error?.message, word === "Stopped" ? "" : end?.reason].filter(Boolean);
-  if (error?.status === 204) reasons[0] = "the server does not keep this answer any more";
+  if (status === "none" || error?.status === 204) reasons[0] = "the server does not keep this answer any more";
   turn.element.dataset.outcome = outcome ? (end?.end ?? status) : "";
   turn.element.setAttribute("aria-busy", String(turn.isLive));
   const facts = [word, ...(isComplete ? [cost, model] : []), ...(turn.isLive ? [] : reasons)];
