@@ -148,7 +148,7 @@ bench: $(VENV)/.bench ## Measure chunks and whole streams beside other libraries
 	$(PY) -m benchmarks.archives
 
 # The optimized build, as users get it; made once for each state of the sources, in build/bench.
-count: $(VENV)/.test ## Count the instructions of eight ways with valgrind, and compare them with benchmarks/counts.json (UPDATE=1 writes it)
+count: $(VENV)/.test ## Count the instructions of nine ways with valgrind, and compare them with benchmarks/counts.json (UPDATE=1 writes it)
 	$(PY) -m benchmarks.count $(if $(UPDATE),--update)
 
 growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/measured/growth.md (ten minutes)

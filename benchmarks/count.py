@@ -1,4 +1,4 @@
-"""`python -m benchmarks.count`: count the instructions of eight ways, and compare them with benchmarks/counts.json.
+"""`python -m benchmarks.count`: count the instructions of nine ways, and compare them with benchmarks/counts.json.
 
 In: the optimized compiled build, which `builds.installed` makes once for each state of the sources, in build/bench.
 Out: instructions per step of each way; exit status 1 if one of them changed by more than `TOLERANCE`.
@@ -28,7 +28,7 @@ import jsontide
 from benchmarks import builds
 from benchmarks.documents import dirty_document, document
 from benchmarks.whole_way.streams import CHAT_TEXT, CHAT_TOOL, Format, Response, pieces_of, prose_text, records_text
-from jsontide import frontends, mend, schema
+from jsontide import frontends, mend, runs, schema
 
 RECORD = Path(__file__).with_name("counts.json")
 TOLERANCE = 0.05
@@ -131,6 +131,18 @@ def tool_call_event() -> Run:
     return run
 
 
+def text_event_of_a_run() -> Run:
+    """What a run costs besides an event of its messages; what happens once, such as opening a loop, is spread thin."""
+    received = reads(CHAT_TEXT, prose_text(10 * SIZE))
+
+    def run() -> int:
+        for run in runs.run_agent(lambda _: received, "?"):
+            _ = run.content
+        return len(received)
+
+    return run
+
+
 def delta() -> Run:
     messages = list(jsontide.stream_message(reads(CHAT_TOOL, records_text(SIZE))))
     encoder = frontends.CompactEncoder()
@@ -176,6 +188,7 @@ WAYS: Mapping[str, Callable[[], Run]] = {
     "snapshot": snapshot,
     "text of a message": text_event,
     "tool call of a message": tool_call_event,
+    "text of a run": text_event_of_a_run,
     "delta for a browser": delta,
     "chunk that is mended": mend_chunk,
     "chunk with a schema": schema_chunk,
