@@ -240,8 +240,11 @@ def instructions(output: Path) -> int:
 def toolchain() -> dict[str, str]:
     """Return what a count depends on beside the sources."""
     compiler = shlex.split(sysconfig.get_config_var("CC") or "cc")[0]
-    said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
-    return {"machine": os.uname().machine, "python": sys.version, "compiler": said.stdout.partition("\n")[0]}
+    version = "none"
+    if shutil.which(compiler) is not None:
+        said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False)  # noqa: S603
+        version = said.stdout.partition("\n")[0]
+    return {"machine": os.uname().machine, "python": sys.version, "compiler": version}
 
 
 def changed(recorded: Mapping[str, int], counted: Mapping[str, int]) -> list[str]:

@@ -236,3 +236,11 @@ def test_counting_without_valgrind_is_left_out_unless_nothing_may_be(
         monkeypatch.setenv("JSONTIDE_COMPLETE", complete)
         assert count.main([]) == status
         assert capsys.readouterr().out == "left out: counting instructions: valgrind is not installed\n"
+
+
+def test_counting_without_a_compiler_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert count.main([]) == 0
+    assert "'compiler': 'none'" in capsys.readouterr().out
