@@ -6,10 +6,7 @@ Several stores over one log stand for several workers; a worker that dies is one
 import asyncio
 import json
 import os
-import shutil
 import stat
-import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
@@ -46,7 +43,8 @@ from jsontide.web._producer import Producer
 from jsontide.web._sqlite import SqliteLog
 from tests.frontends.runs import RUNS
 from tests.frontends.turns import TURNS
-from tests.web.serving import TEXT, Provider, eventually, until, word_events
+from tests.web.redis_server import serve_redis
+from tests.web.serving import TEXT, Provider, until, word_events
 
 PATIENCE = 20
 MakeLog = Callable[[], TurnLog]
@@ -55,19 +53,8 @@ MakeLog = Callable[[], TurnLog]
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    """A server of Redis that keeps nothing, behind a socket of its own."""
-    pytest.importorskip("redis", reason="redis is not installed")
-    program = shutil.which("redis-server")
-    if program is None:
-        pytest.skip("redis-server is not installed")
-    with tempfile.TemporaryDirectory(prefix="redis") as folder:
-        path = Path(folder) / "socket"
-        options = ["--port", "0", "--unixsocket", str(path), "--save", "", "--appendonly", "no", "--dir", folder]
-        with subprocess.Popen([program, *options], stdout=subprocess.DEVNULL) as server:
-            eventually(lambda: path.exists() or server.poll() is not None)
-            assert server.poll() is None
-            yield f"unix://{path}"
-            server.terminate()
+    with serve_redis() as url:
+        yield url
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
