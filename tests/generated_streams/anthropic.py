@@ -240,7 +240,7 @@ def provided() -> list[Stream]:
     run = Call("bash_code_execution", {"command": "ls 🏯"}, "srvtoolu_3")
     printed = {"type": "bash_code_execution_result", "stdout": "a.txt", "stderr": "", "return_code": 0, "content": []}
     roll = Call("roll", {"sides": 6}, "mcptoolu_1")
-    rolled = [{"type": "text", "text": "4"}]
+    rolled = "there are no dice"
     before = Call("search", {}, "srvtoolu_0")
     return [
         make(
@@ -254,23 +254,21 @@ def provided() -> list[Stream]:
                 tool_use(run, "server_tool_use"),
                 result(run, "bash_code_execution_tool_result", printed),
                 tool_use(roll, "mcp_tool_use", server_name="dice"),
-                {**result(roll, "mcp_tool_result", rolled), "is_error": False},
+                {**result(roll, "mcp_tool_result", rolled), "is_error": True},
                 text("Four."),
             ],
             *(ran(run, printed), ran(roll, rolled, "mcp_tool_use"), Text("Four.")),
         ),
         make(
-            "results after a text, and one of an earlier call",
+            "a result after a text, and one of an earlier call",
             [
                 tool_use(QUERY, "server_tool_use"),
-                tool_use(roll, "mcp_tool_use", server_name="dice"),
                 text("Wait."),
-                {**result(roll, "mcp_tool_result", "no dice"), "is_error": True},
                 result(QUERY, "web_search_tool_result", FOUND),
                 result(before, "web_search_tool_result", []),
                 text("Open."),
             ],
-            *(ran(QUERY, FOUND), ran(roll, "no dice", "mcp_tool_use"), Text("Wait.")),
+            *(ran(QUERY, FOUND), Text("Wait.")),
             *(Other("web_search_tool_result", result(before, "web_search_tool_result", [])), Text("Open.")),
         ),
         make(

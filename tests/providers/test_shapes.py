@@ -60,9 +60,20 @@ def test_nothing_raises_on_mutated_streams(name: str, random: Random) -> None:
     check(last([begun, *random.sample(told, min(10, len(told)))]))
 
 
+def written(message: Message) -> str:
+    """The message as JSON without fields that are `null`, which is also what stands for what is no JSON."""
+
+    def strip(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: strip(item) for name, item in value.items() if item is not None}
+        return [strip(item) for item in value] if isinstance(value, list) else value
+
+    return json.dumps(strip(json.loads(message.to_json())))
+
+
 def check(message: Message) -> None:
     """Whatever came, a message can be saved and sent back, and has no call to run that is not whole."""
-    assert Message.from_json(message.to_json()).to_json() == message.to_json()
+    assert written(Message.from_json(message.to_json())) == written(message)
     assert [part.index for part in message.parts] == list(range(len(message.parts)))
     to_request(message, message.provider or "openai_chat")
     for call in message.parts:
