@@ -279,13 +279,13 @@ def is_something_else(value: Any, name: Any) -> bool:
     Whatever stands where arguments do is arguments, and a name is that of the call in which it stands.
     """
     if isinstance(value, Piece):
-        return name not in CARRIERS and is_number(value)
+        return name not in CARRIERS and is_scrap(value)
     return name == "name" if isinstance(value, Name) else name in ARGUMENTS and not find(value)
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is arguments that became a number: where no arguments are, that is any new field."""
-    return isinstance(value, Piece) and not isinstance(value.value, (str, dict, list))
+def is_scrap(value: Any) -> bool:
+    """Return whether a value is arguments that became a number or the like: elsewhere, that is any new field."""
+    return isinstance(value, Piece) and (value.value == "\0" or not isinstance(value.value, (str, dict, list)))
 
 
 def value_at(value: Any, path: tuple[Any, ...]) -> Any:
@@ -385,7 +385,7 @@ def alter(events: list[Any], places: list[int], path: tuple[Any, ...], base: Bas
             return {**holder, **inside} if isinstance(holder, dict) else [*holder, *inside.values()]
         else:
             made = retyped(holder[name], form, far)
-            if not is_number(made) or name in ARGUMENTS or not isinstance(name, str):
+            if not is_scrap(made) or name in ARGUMENTS or not isinstance(name, str):
                 holder[name] = made
         return holder
 
