@@ -150,7 +150,9 @@ DIALECTS = {
         end=lambda word: {"event_type": "interaction.completed", "interaction": {"status": word}},
         before_text=(step("start", 0, step={"type": "model_output"}),),
         text=lambda piece: step("delta", 0, delta={"type": "text", "text": piece}),
-        head=lambda at, call_id, name: step("start", at, step={"type": "function_call", "id": call_id, "name": name}),
+        head=lambda at, call_id, name: step(
+            "start", at, step={"type": "function_call", "id": call_id, "name": name, "arguments": {}}
+        ),
         piece=lambda at, piece: step("delta", at, delta={"type": "arguments_delta", "arguments": piece}),
         closed=lambda at: [step("stop", at)],
     ),

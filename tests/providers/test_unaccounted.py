@@ -593,6 +593,18 @@ MISPLACED |= {
         Interactions,
         {"event_type": "step.delta", "index": 0, "delta": None, "function": "x/y"},
     ),
+    "Interactions, beside a delta that is empty": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {}, "tokens": "x/y"},
+    ),
+    "Interactions, beside a delta without an id": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_summary"}, "arguments": "x/y"},
+    ),
+    "Interactions, where a step ends": (
+        Interactions,
+        {"event_type": "step.stop", "index": 1, "delta": {"type": "arguments_delta", "call": "x/y"}},
+    ),
     "Interactions, as a call that goes on": (
         Interactions,
         {"event_type": "step.delta", "index": 0, "delta": {"type": "function_call", "service_tier": "x/y"}},
@@ -871,7 +883,7 @@ def test_a_piece_of_an_old_call_without_arguments_lost_them() -> None:
     assert ran([head, pieces[0], {**chunk(function_call={}), "object": "x/y"}, pieces[2], end]) == []
 
 
-@pytest.mark.parametrize("to", [Anthropic, Cohere], ids=["anthropic", "cohere"])
+@pytest.mark.parametrize("to", [Anthropic, Cohere, Interactions], ids=["anthropic", "cohere", "interactions"])
 def test_a_call_that_lacks_even_empty_arguments_lost_them_unless_they_follow(to: Any) -> None:
     head = lacking(to.head("wipe", 0))
     assert ran([to.head("wipe", 0), to.END]) == [("wipe", {})]
@@ -887,17 +899,30 @@ def lacking(value: Any) -> Any:
 
 
 WHOLE_ANTHROPIC = {"type": "message", "content": [{"type": "tool_use", "id": "c", "name": "wipe", "input": {}}]}
+WHOLE_INTERACTION = {
+    "object": "interaction",
+    "steps": [{"type": "function_call", "id": "c", "name": "wipe", "arguments": {}}],
+}
 WHOLE_COHERE = {"message": {"tool_calls": [{"id": "c", "function": {"name": "wipe", "arguments": "{}"}}]}}
 
 
 @pytest.mark.parametrize(
     ("whole", "end"),
-    [(WHOLE_ANTHROPIC, {"stop_reason": "tool_use"}), (WHOLE_COHERE, {"finish_reason": "TOOL_CALL"})],
-    ids=["anthropic", "cohere"],
+    [
+        (WHOLE_ANTHROPIC, {"stop_reason": "tool_use"}),
+        (WHOLE_COHERE, {"finish_reason": "TOOL_CALL"}),
+        (WHOLE_INTERACTION, {"status": "requires_action"}),
+    ],
+    ids=["anthropic", "cohere", "interactions"],
 )
 def test_a_call_of_a_whole_completion_that_lacks_them_lost_them(whole: Event, end: Event) -> None:
     assert ran([{**whole, **end}]) == [("wipe", {})]
-    lost = json.loads(json.dumps(whole).replace(', "input": {}', "").replace(', "arguments": "{}"', ""))
+    lost = json.loads(
+        json.dumps(whole)
+        .replace(', "input": {}', "")
+        .replace(', "arguments": "{}"', "")
+        .replace(', "arguments": {}', "")
+    )
     assert ran([{**lost, **end}]) == []
     assert ran([{**lost, **end, "usage": {"input": ARGUMENTS}}]) == []
 

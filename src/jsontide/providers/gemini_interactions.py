@@ -34,7 +34,6 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
-    check_around,
     check_delta,
     check_rest,
     check_unknown,
@@ -142,7 +141,7 @@ def read_call(draft: Draft, index: int, key: int, step: dict[str, Any]) -> None:
     arguments = step.get("arguments")
     check_rest(draft, step, _CALL_FIELDS)
     if arguments is None:
-        check_around(draft, step, _CALL_FIELDS)
+        draft.leave_unread(_LACKS_ARGUMENTS)
     # Empty arguments here mean that pieces of them follow.
     text = None if not arguments and isinstance(arguments, (str, dict)) else arguments_of(arguments)
     delta = CallDelta(index, text_of(step, "id"), text_of(step, "name"), text, is_object=is_object(arguments), key=key)
@@ -236,13 +235,14 @@ _INTERACTION_FIELDS: Final = frozenset(
     )
 )
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
+_LACKS_ARGUMENTS: Final = "the step of a call has no arguments, not even empty ones"
 _NO_STEP: Final = "an event with more arguments does not say which call they belong to"
 _ADDRESS_FIELDS: Final = frozenset(("event_id", "event_type", "index", "metadata"))
 _CALL_DELTAS: Final = ("arguments_delta", "function_call")
 _ARGUMENTS_FIELDS: Final = frozenset(("arguments", "type"))
 _NO_FIELDS: Final[frozenset[str]] = frozenset()
-_USUAL_FIELD_COUNT: Final = 4
-"""The fields of a usual delta, its id included."""
+_USUAL_FIELD_COUNT: Final = 3
+"""The fields of a usual delta, beside its id."""
 _MEDIA_TYPES: Final = ("image", "audio", "video", "document", "file")
 _PART_BITS: Final = 20
 """How many parts a step may have, as a power of two."""
@@ -290,7 +290,8 @@ class InteractionsReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         _read_event(draft, event)
-        check_unknown(draft, "", event.get("delta"))
+        misplaced = event.get("delta")
+        check_unknown(draft, "arguments" if as_dict(misplaced).get("type") in _CALL_DELTAS else "", misplaced)
         if kind == "interaction.created":
             return self._begin(draft, event)
         if kind == "step.start":
@@ -344,11 +345,11 @@ class InteractionsReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         index, delta = index_in(draft, event, "index"), _unwrap(fields_in(draft, event, "delta"))
-        if event.get("delta") is None:
+        if not event.get("delta"):
             draft.lose(_NO_ARGUMENTS)
         if event.get("error"):
             read_error(draft, event)
-        if len(event) > _USUAL_FIELD_COUNT:
+        if len(event) > _USUAL_FIELD_COUNT + ("event_id" in event):
             check_rest(draft, event, _EVENT_FIELDS)
         metadata = event.get("metadata")
         if metadata is not None:
