@@ -601,6 +601,10 @@ MISPLACED |= {
         Interactions,
         {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_summary"}, "arguments": "x/y"},
     ),
+    "Interactions, as the type of an event": (
+        Interactions,
+        {"event_type": {"type": "arguments_delta", "index": "x/y"}, "index": 0},
+    ),
     "Interactions, where a step ends": (
         Interactions,
         {"event_type": "step.stop", "index": 1, "delta": {"type": "arguments_delta", "call": "x/y"}},

@@ -283,7 +283,12 @@ _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input",
 """How fields are called that may be arguments if they stand in a call."""
 _USAGE_WORDS: Final = ("inference_geo", "search_context_size", "service_tier", "trafficType", "traffic_type")
 """Words that providers say in a usage, some of them where it has no numbers yet."""
-_LABELS: Final = frozenset(("created", "id", "index", "model", "name", "object", "obfuscation", "role", "type"))
+_LABELS: Final = frozenset(
+    (
+        *("created", "event_id", "event_type", "id", "index", "model", "name", "object", "obfuscation", "role"),
+        "type",
+    )
+)
 """How fields are called that hold a text or a number wherever they stand, and never anything else."""
 
 
