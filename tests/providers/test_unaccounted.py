@@ -709,7 +709,7 @@ MISPLACED_IN_GEMINI: dict[str, Any] = {
     },
     "as what an unknown field holds": {"jsonPath": [{"jsonPath": "$.all", "boolValue": True}]},
     "as a second content": {"functionCall": {"willContinue": True, "partialArgs": []}, "inlineData": {}},
-    "as nothing": {"functionCall": {"willContinue": True}},
+    "beside a piece that has none": {"functionCall": {"willContinue": True}, "new": [{"jsonPath": "$.all"}]},
 }
 
 
@@ -719,6 +719,22 @@ def test_a_piece_of_a_call_of_gemini_in_another_place_is_missed(name: str) -> No
     assert ran([head, end, Gemini.END]) == [("wipe", {})]
     part = {"candidates": [{"content": {"parts": [MISPLACED_IN_GEMINI[name]]}}]}
     assert ran([head, part, end, Gemini.END]) == []
+
+
+def test_a_piece_of_a_call_of_gemini_that_has_none_is_nothing_unless_it_stands_around_it() -> None:
+    head, end = Gemini.call(name="wipe", willContinue=True), Gemini.call()
+    lost = [{"jsonPath": "$.all", "boolValue": True}]
+    empty = Gemini.call(willContinue=True)
+    (candidate,) = empty["candidates"]
+    told = [head, Gemini.call(partialArgs=lost, willContinue=True), empty, end, Gemini.END]
+    assert ran(told) == [("wipe", {"all": True})]
+    for event in (
+        {**empty, "new": lost},
+        {"candidates": [{**candidate, "new": lost}]},
+        {"candidates": [{"content": {**candidate["content"], "new": lost}}]},
+        {**empty, "usageMetadata": {"new": lost[0]}},
+    ):
+        assert ran([*told[:2], event, end, Gemini.END]) == []
 
 
 def test_a_piece_of_a_call_of_gemini_beside_the_content_is_missed() -> None:

@@ -460,25 +460,25 @@ def has_arguments(call: dict[str, Any]) -> bool:
     return given is not None or dict_of(call, "custom").get("input") is not None
 
 
-def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str]) -> None:
+def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str], goes_on: bool = False) -> None:
     """Note what may be the arguments of a call that has none in this event: what is an object, also as a text.
 
-    `holders` are the fields that are known to be objects, arrays or JSON.
+    `holders` are the fields that are known to be objects, arrays or JSON. Of a call that goes on, it may be a piece.
     """
     for name, value in fields.items():
         if name not in holders and may_be_arguments(value):
-            draft.leave_unread(_UNKNOWN.format(name))
+            (draft.lose if goes_on else draft.leave_unread)(_UNKNOWN.format(name))
 
 
-def check_usage_around(draft: Draft, usage: object) -> None:
+def check_usage_around(draft: Draft, usage: object, goes_on: bool = False) -> None:
     """Do as `check_around` does for a usage, in which objects hold numbers, and which holds numbers or known words."""
     fields = as_dict(usage)
     counts = [name for name, value in fields.items() if _is_count(value)]
     is_usage = bool(counts) or (bool(fields) and all([name in _USAGE_WORDS for name in fields]))
     if is_usage or not may_be_arguments(usage):
-        check_around(draft, fields, frozenset(counts))
+        check_around(draft, fields, frozenset(counts), goes_on)
     else:
-        draft.leave_unread(_UNKNOWN.format("usage"))
+        (draft.lose if goes_on else draft.leave_unread)(_UNKNOWN.format("usage"))
 
 
 def may_be_arguments(value: object) -> bool:

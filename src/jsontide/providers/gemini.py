@@ -883,7 +883,6 @@ _CANDIDATE_HOLDERS: Final = frozenset(
     )
 )
 _CONTENT_HOLDERS: Final = frozenset(("parts",))
-_NO_PIECE: Final = "a response with more arguments of a call has none that can be read"
 _TWO_CONTENTS: Final = "a part of a response has two contents, and one of them may be arguments of a call"
 _NO_END: Final = "another call begins before the end of this one: which of them arguments belong to may be mixed up"
 
@@ -957,8 +956,8 @@ class GeminiReader(Reader):
             return self
         step = _Step(self, draft)
         after = step.read(candidate, response_id)
-        if step.lacks_arguments:
-            _check_around_call(draft, event, candidate)
+        if step.lacks_arguments or step.lacks_piece:
+            _check_around_call(draft, event, candidate, step.lacks_piece)
         return after
 
     def role_of(self, draft: Draft, event: dict[str, Any], path: tuple[object, ...]) -> int:
@@ -1016,24 +1015,25 @@ def _word_of(value: object) -> str | None:
 
 
 def _check_call(
-    draft: Draft, call: dict[str, Any], beside: dict[str, JsonValue], is_empty: bool, lacks_piece: bool
+    draft: Draft, call: dict[str, Any], beside: dict[str, JsonValue], is_empty: bool, goes_on: bool
 ) -> None:
     """Note what may be arguments in a call, or in the part that it is in, and is not where they should be."""
     check_rest(draft, call, _CALL_FIELDS)
     if is_empty:
         check_delta(draft, call, _CALL_FIELDS)
-        check_around(draft, beside, _PART_FIELDS)
-    if lacks_piece:
-        draft.lose(_NO_PIECE)
+        check_around(draft, beside, _PART_FIELDS, goes_on)
 
 
-def _check_around_call(draft: Draft, event: dict[str, Any], candidate: dict[str, Any]) -> None:
-    """Note what may be arguments of a call that has none, in the response around it."""
+def _check_around_call(draft: Draft, event: dict[str, Any], candidate: dict[str, Any], goes_on: bool) -> None:
+    """Note what may be arguments of a call that has none, in the response around it.
+
+    Vertex AI sends a piece without any now and then, where an object in the arguments ends.
+    """
     content = dict_of(candidate, "content")
-    check_around(draft, event, _RESPONSE_HOLDERS)
-    check_around(draft, candidate, _CANDIDATE_HOLDERS)
-    check_around(draft, content, _CONTENT_HOLDERS)
-    check_usage_around(draft, read_either(event, "usageMetadata", "usage_metadata"))
+    check_around(draft, event, _RESPONSE_HOLDERS, goes_on)
+    check_around(draft, candidate, _CANDIDATE_HOLDERS, goes_on)
+    check_around(draft, content, _CONTENT_HOLDERS, goes_on)
+    check_usage_around(draft, read_either(event, "usageMetadata", "usage_metadata"), goes_on)
 
 
 class _Step:
@@ -1047,6 +1047,7 @@ class _Step:
         "ended",
         "has_ended",
         "lacks_arguments",
+        "lacks_piece",
         "run",
         "run_kind",
         "sources",
@@ -1067,6 +1068,8 @@ class _Step:
         self.has_ended = False
         self.lacks_arguments = False
         """Whether a call begins that has none, or may have them elsewhere."""
+        self.lacks_piece = False
+        """Whether the piece of a call has none, or may have them elsewhere."""
 
     def read(self, candidate: dict[str, Any], response_id: str | None) -> GeminiReader:
         for name, value in candidate.items():
@@ -1251,7 +1254,8 @@ class _Step:
         is_mixed = begins and known is not None and goes_on != CLOSED
         says_nothing = given is None or (not given and isinstance(given, (str, Mapping)))
         is_empty = says_nothing and not partials
-        _check_call(draft, call, extra, is_empty, is_empty and goes_on == CONTINUES and not begins)
+        _check_call(draft, call, extra, is_empty, not begins)
+        self.lacks_piece = self.lacks_piece or (is_empty and not begins)
         if begins and name is None:
             if is_empty:  # the end of a call that is over already
                 return
