@@ -519,6 +519,10 @@ MISPLACED: dict[str, tuple[Any, Event]] = {
         Chat,
         {"choices": [{"index": 0, "delta": {"content": [{"index": 0, "function": {"arguments": TEXT}}]}}]},
     ),
+    "Chat, in place of the message so far": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"content": ""}, "message": {"function": {"arguments": TEXT}}}]},
+    ),
     "Chat, with its entry as the content": (
         Chat,
         {"choices": [{"index": 0, "delta": {"content": {"index": 0, "function": {"arguments": TEXT}}}}]},
@@ -843,6 +847,7 @@ AROUND_CHOICE: dict[str, tuple[str, Any]] = {
     "an object beside the delta": ("input", ARGUMENTS),
     "in place of the usage of Moonshot": ("usage", ARGUMENTS),
     "in place of the message so far": ("message", ARGUMENTS),
+    "a text in place of the log probabilities": ("logprobs", TEXT),
 }
 AROUND_DELTA: dict[str, tuple[str, Any]] = {
     "an object in place of the role": ("role", ARGUMENTS),

@@ -463,10 +463,10 @@ def has_arguments(call: dict[str, Any]) -> bool:
 def check_around(draft: Draft, fields: dict[str, Any], holders: frozenset[str], goes_on: bool = False) -> None:
     """Note what may be the arguments of a call that has none in this event: what is an object, also as a text.
 
-    `holders` are the fields that are known to be objects, arrays or JSON. Of a call that goes on, it may be a piece.
+    `holders` are the fields that are known to be objects or arrays. Of a call that goes on, it may be a piece.
     """
     for name, value in fields.items():
-        if name not in holders and may_be_arguments(value):
+        if (name not in holders or isinstance(value, str)) and may_be_arguments(value):
             (draft.lose if goes_on else draft.leave_unread)(_UNKNOWN.format(name))
 
 

@@ -667,7 +667,7 @@ def _read_choice_field(draft: Draft, name: str, value: object, event: dict[str, 
         if value:
             read_error(draft, {"error": value})
     elif name == "message":  # beside deltas, it is all of them so far
-        if not delta:
+        if not delta or "role" not in as_dict(value):
             check_unknown(draft, name, value)
     else:
         check_unknown(draft, name, value)
