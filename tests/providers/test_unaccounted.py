@@ -617,6 +617,13 @@ MISPLACED |= {
         Interactions,
         {"event_type": "step.delta", "index": 0, "delta": {"type": "function_call", "service_tier": "x/y"}},
     ),
+    **{
+        f"Anthropic, as the usage of {kind}": (
+            Anthropic,
+            {"type": kind, "index": 1, "usage": {"type": "input_json_delta", "partial_json": "x/y"}},
+        )
+        for kind in ("content_block_stop", "message_stop", "ping")
+    },
     "Anthropic, in a delta that is null": (
         Anthropic,
         {"type": "content_block_delta", "index": 0, "delta": None, "text": "x/y"},

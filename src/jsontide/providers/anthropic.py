@@ -153,7 +153,8 @@ class AnthropicReader(StartReader):
             if len(event) > _USUAL_FIELD_COUNT + 1:
                 _read_more(draft, event)
             return self.continue_after(self.start.after_event())
-        check_unknown(draft, "", event.get("delta"))
+        check_unknown(draft, "delta", event.get("delta"))
+        check_unknown(draft, "usage", event.get("usage"))
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
