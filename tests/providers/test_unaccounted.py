@@ -624,6 +624,10 @@ MISPLACED |= {
         )
         for kind in ("content_block_stop", "message_stop", "ping")
     },
+    "Anthropic, as the message of a ping": (
+        Anthropic,
+        {"type": "ping", "index": 1, "message": {"type": "input_json_delta", "partial_json": "x/y"}},
+    ),
     "Anthropic, in a delta that is null": (
         Anthropic,
         {"type": "content_block_delta", "index": 0, "delta": None, "text": "x/y"},

@@ -222,7 +222,7 @@ def _read_unknown(draft: Draft, kind: str, event: dict[str, Any]) -> None:
     """Keep what an event of a kind that is not known says; what the end of a message repeats is known."""
     if read_error(draft, event):
         return
-    if not kind or (kind not in _REPEATING_TYPES and kind != "message_stop"):
+    if not kind or kind == "ping" or (kind not in _REPEATING_TYPES and kind != "message_stop"):
         check_unknown(draft, kind, event)
         if isinstance(draft.find(integer_of(event, "index")), PartialCall):
             check_delta(draft, event, _ADDRESS_FIELDS)
