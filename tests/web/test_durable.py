@@ -212,7 +212,7 @@ class Workers:
         self.stores: list[DurableTurns] = []
 
     def add(self, **options: Any) -> DurableTurns:
-        store = DurableTurns(self.make_log(), **{"flush": 0.001, "lease": 0.2, **options})
+        store = DurableTurns(self.make_log(), **{"flush": 0.001, "lease": 1000.0, **options})
         self.stores.append(store)
         return store
 
@@ -363,7 +363,7 @@ class TestDurableTurns:
             provider = Provider()
             provider.hold_before(2)
             async with workers(make_log) as found:
-                one, two, three = found.add(), found.add(), found.add()
+                one, two, three = found.add(lease=0.2), found.add(lease=0.2), found.add(lease=0.2)
                 await Producer(provider.messages(), one, "a").start()
                 await until(lambda: provider.given == 2)
                 await until_text(two, "Take the ")
@@ -380,7 +380,7 @@ class TestDurableTurns:
             provider = Provider()
             provider.hold_before(2)
             async with workers(make_log) as found:
-                one, two = found.add(), found.add()
+                one, two = found.add(lease=0.2), found.add(lease=0.2)
                 await Producer(provider.messages(), one, "a").start()
                 await until(lambda: provider.given == 2)
                 await die(one)
@@ -404,7 +404,7 @@ class TestDurableTurns:
                 return Provider().messages()
 
             async with workers(make_log) as found:
-                one, two, three = found.add(), found.add(resume=resume), found.add()
+                one, two, three = found.add(lease=0.2), found.add(lease=0.2, resume=resume), found.add(lease=0.2)
                 await Producer(provider.messages(), one, "a").start()
                 reading = asyncio.create_task(read_to_end(three, "a"))
                 await until(lambda: provider.given == 3)
@@ -424,7 +424,7 @@ class TestDurableTurns:
             provider.hold_before(2)
             other = Provider(word_events(("Take ", "a ", "plane")))
             async with workers(make_log) as found:
-                one, two = found.add(), found.add(resume=lambda _: other.messages())
+                one, two = found.add(lease=0.2), found.add(lease=0.2, resume=lambda _: other.messages())
                 await Producer(provider.messages(), one, "a").start()
                 await until_text(two, "Take the ")
                 await die(one)
@@ -440,8 +440,8 @@ class TestDurableTurns:
             provider = Provider()
             provider.hold_before(2)
             async with workers(make_log) as found:
-                one = found.add(lease=1000.0)
-                two = found.add(lease=1000.0, resume=lambda _: Provider().messages())
+                one = found.add()
+                two = found.add(resume=lambda _: Provider().messages())
                 await Producer(provider.messages(), one, "a").start()
                 await until_text(two, "Take the ")
                 await one.close()
@@ -459,7 +459,7 @@ class TestDurableTurns:
             provider = Provider()
             rest = provider.hold_before(2)
             async with workers(make_log) as found:
-                one, two = found.add(), found.add()
+                one, two = found.add(lease=0.2), found.add(lease=0.2)
                 await Producer(provider.messages(), one, "a").start()
                 await until_text(two, "Take the ")
                 await two._log.beat(one.worker, 0)
@@ -518,7 +518,7 @@ class TestALogThatFails:
             holds = provider.hold_before(2)
             rest = provider.hold_before(4)
             async with workers(lambda: log) as found:
-                one, two = found.add(lease=1000.0), found.add(lease=1000.0)
+                one, two = found.add(), found.add()
                 await Producer(provider.messages(), one, "a").start()
                 reading = asyncio.create_task(read_to_end(two, "a"))
                 await until_text(two, "Take the ")
@@ -538,7 +538,7 @@ class TestALogThatFails:
             log, provider = Broken(), Provider()
             rest = provider.hold_before(2)
             async with workers(lambda: log) as found:
-                one, two = found.add(lease=1000.0), found.add(lease=1000.0)
+                one, two = found.add(), found.add()
                 await Producer(provider.messages(), one, "a").start()
                 reading = asyncio.create_task(read_to_end(two, "a"))
                 await until_text(two, "Take the ")
@@ -554,7 +554,7 @@ class TestALogThatFails:
             log, provider = Broken(), Provider()
             rest = provider.hold_before(3)
             async with workers(lambda: log) as found:
-                one, two = found.add(lease=1000.0), found.add(lease=1000.0)
+                one, two = found.add(), found.add()
                 await Producer(provider.messages(), one, "a").start()
                 await until_text(one, "Take the night ")
                 entries = log._turns["a"].entries
@@ -573,14 +573,14 @@ class TestALogThatFails:
             log, provider = Broken(), Provider()
             rest = provider.hold_before(2)
             async with workers(lambda: log) as found:
-                one = found.add()
+                one = found.add(lease=0.2)
                 await Producer(provider.messages(), one, "a").start()
                 await until_text(one, "Take the ")
                 log.fails = True
                 rest.set()
                 end = (await read_to_end(one, "a"))[-1]
                 assert (text_of(end), end.failure) == ("Take the ", "the turn could not be stored")
-                response = await resume_response(found.add(), "a", CompactEncoder())
+                response = await resume_response(found.add(lease=0.2), "a", CompactEncoder())
                 assert (response.status_code, response.headers["retry-after"]) == (503, "1")
                 log.fails = False
 

@@ -189,6 +189,8 @@ class DurableTurns:
         self._inbox: Place = NOWHERE
         self._checked = 0.0
         self._burying: Final[set[str]] = set()
+        self._unburied: Final[set[str]] = set()
+        """Turns of dead workers that could not be taken over; the claim may be stored all the same."""
         self._has_begun = self._is_closed = False
 
     # A TurnStore
@@ -238,6 +240,8 @@ class DurableTurns:
         await self._begin_work()
         turn = self._produced.get(run_id)
         if turn is not None:
+            if turn.newest.is_over:  # only its end is not stored yet
+                return False
             stop, turn.stop = turn.stop, None
             if stop is not None:
                 stop()
@@ -463,7 +467,7 @@ class DurableTurns:
     def _forget_unread(self) -> None:
         oldest = time.monotonic() - _UNREAD
         for run_id in [run_id for run_id, turn in self._followed.items() if turn.read_at < oldest]:
-            del self._followed[run_id]
+            self._followed.pop(run_id).wake()  # who waits for it all the same joins again
 
     async def _take_note(self, note: str) -> None:
         what, _, run_id = note.partition(" ")
@@ -479,7 +483,7 @@ class DurableTurns:
         """Keep the lease of this worker, and look for turns whose worker has lost its own."""
         await self._log.beat(self.worker, self._lease)
         found = await self._log.orphans()
-        for run_id in found - self._produced.keys():
+        for run_id in (found | self._unburied) - self._produced.keys():
             self._spawn(self._bury(run_id))
         await asyncio.sleep(self._lease / 3)
 
@@ -512,7 +516,11 @@ class DurableTurns:
             is_next = entry.place == (turn.place[0], turn.place[1] + 1)
             turn.place = entry.place
             if entry.kind == "delta" and is_next and not turn.waits:
-                turn.replica = feed_replica(turn.replica, _load(entry.data))
+                try:
+                    turn.replica = feed_replica(turn.replica, _load(entry.data))
+                except ValueError:
+                    _LOG.warning("an entry of turn %s cannot be read", run_id, exc_info=True)
+                    await self._ask_for_everything(run_id, turn)
             elif entry.kind == "delta":
                 await self._ask_for_everything(run_id, turn)
             else:
@@ -547,10 +555,12 @@ class DurableTurns:
         if run_id in self._burying:
             return
         self._burying.add(run_id)
+        self._unburied.discard(run_id)
         try:
             await self._take_over(run_id)
         except Exception:  # noqa: BLE001 - the sweeper tries again
             _LOG.warning("turn %s could not be taken over", run_id, exc_info=True)
+            self._unburied.add(run_id)
         finally:
             self._burying.discard(run_id)
 

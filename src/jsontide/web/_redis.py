@@ -12,6 +12,7 @@ claim that comes after an end is taken back. It needs the package of the extra `
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -102,7 +103,12 @@ class RedisLog:
     async def read(self, after: Mapping[str, Place], wait: float) -> dict[str, list[Entry]]:
         names = {self._key(run_id).encode(): run_id for run_id in after}
         places = {self._key(run_id): f"{epoch}-{number}" for run_id, (epoch, number) in after.items()}
-        found = await self._redis.xread(places, block=max(1, int(wait * 1000)))
+        until = time.monotonic() + wait
+        found = None
+        while not found and wait > 0:
+            block = min(wait, _PATIENCE / 2)  # a connection that is silent for longer is given up
+            found = await self._redis.xread(places, block=max(1, int(block * 1000)))
+            wait = until - time.monotonic()
         return {names[key]: [_entry(*one) for one in entries] for key, entries in found or ()}
 
     async def beat(self, worker: str, seconds: float) -> None:
