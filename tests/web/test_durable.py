@@ -229,9 +229,7 @@ async def workers(make_log: MakeLog) -> AsyncIterator[Workers]:
 
 async def die(store: DurableTurns) -> None:
     """End all that a worker does in the background, as if it was killed."""
-    for task in store._tasks:
-        task.cancel()
-    await asyncio.gather(*store._tasks, return_exceptions=True)
+    await store._cancel_work()
     store._produced.clear()
 
 

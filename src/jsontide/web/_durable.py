@@ -265,14 +265,19 @@ class DurableTurns:
         if self._is_closed:
             return
         self._is_closed = True
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._cancel_work()
         try:
             with suppress(StoreUnavailableError):
                 await self._reach(self._hand_over())
         finally:
             await self._log.close()
+
+    async def _cancel_work(self) -> None:
+        """End what runs in the background; again and again, because a client of a log may lose a cancellation."""
+        while self._tasks:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=0.2)
 
     async def _hand_over(self) -> None:
         """Say that nobody owns the turns that run here, so that nobody waits for the lease."""
