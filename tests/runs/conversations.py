@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from jsontide import stream_message
-from jsontide.messages import File, Message, Outcome, ToolResult, UserMessage
+from jsontide.messages import File, Message, Outcome, ServerCall, ToolResult, UserMessage
 from jsontide.runs import Conversation, PendingResult, Step
 from tests.generated_streams import STREAMS
 
@@ -55,7 +55,8 @@ def draw_turn(random: Random) -> Any:
     if kind == 1:
         return Message((), Outcome.EMPTY)
     message = message_of(random.choice([*STREAMS]))
-    if random.random() < 0.2:
+    # Without a provider, a message is taken for one of whoever it is sent to, with all that only its provider knows.
+    if random.random() < 0.2 and not any(isinstance(part, ServerCall) or part.extra for part in message.parts):
         message = message.evolve(provider=None)
     if not message.tool_calls or random.random() < 0.1:
         return message
