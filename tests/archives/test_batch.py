@@ -15,6 +15,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from jsontide.archives import (
@@ -29,6 +31,7 @@ from jsontide.archives import (
     run_shard,
 )
 from jsontide.archives import batch as batch_module
+from jsontide.archives.rows import COLUMNS
 from tests.archives.made import POISON, HarmfulJob, pack, recordings, rows_by_hand, rows_of, wait_until, write_files
 
 STATS = RecordingJob("stats")
@@ -117,6 +120,26 @@ def test_recordings_that_are_added_are_all_that_is_read(folder: Path, tmp_path: 
     more = InOrder()
     assert map_recordings(folder, STATS, tmp_path / "out", engine=more).recordings == len(FILES) + 1
     assert len(more.ran) == 1
+
+
+def test_duckdb_polars_and_pyarrow_read_the_tables(folder: Path, tmp_path: Path) -> None:
+    tables = map_recordings(folder, STATS, tmp_path / "out", engine=InOrder()).tables
+    assert set(tables) == {"recordings", "paths", "problems", "calls"}
+    duckdb = pytest.importorskip("duckdb")  # held by a module until Python ends, it reports leaks
+    for name, rows in rows_of(tmp_path / "out").items():
+        expected = sorted(map(write_row, map(json.loads, rows)))
+        table = pq.read_table(tables[name])
+        assert sorted(map(write_row, table.to_pylist())) == expected
+        assert table.column_names == pl.read_parquet(tables[name]).columns == [*COLUMNS[name]]
+        assert pl.read_parquet(tables[name]).height == len(expected)
+        with duckdb.connect() as database:
+            counted = database.execute("SELECT count(*) FROM read_parquet(?)", [str(tables[name])]).fetchall()
+        assert counted == [(len(expected),)]
+
+
+def write_row(row: dict[str, Any]) -> str:
+    """The row as JSON; pyarrow gives a map as pairs."""
+    return json.dumps({**row, "labels": dict(row.get("labels") or ())}, sort_keys=True)
 
 
 class TestTheFolder:
