@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from jsontide import create_parser_state, finalize
+from jsontide import finalize
 from jsontide.tree import Mode
 from tests.cuts import Chunks, every, fed, prefixes, states_along
 from tests.oracles import line_and_column
@@ -47,18 +47,14 @@ MODES = [
 @pytest.mark.parametrize(("text", "mode"), MODES)
 def test_the_mode_says_what_may_come_next(text: str, mode: Mode) -> None:
     for chunks in every(text):
-        assert fed(chunks).mode is mode
+        state = fed(chunks)
+        assert state.mode is mode
+        ended = finalize(state)
+        assert ended.mode is (Mode.DONE if ended.error is None else Mode.ERROR)
 
 
-def test_every_mode_of_a_text_is_shown() -> None:
+def test_there_is_a_text_for_every_mode() -> None:
     assert {mode for _, mode in MODES} >= set(Mode) - {Mode.NUMBER}
-
-
-def test_after_the_end_the_mode_is_done_or_error() -> None:
-    for chunks in every("12"):
-        assert finalize(fed(chunks)).mode is Mode.DONE
-    for chunks in every("[12"):
-        assert finalize(fed(chunks)).mode is Mode.ERROR
 
 
 @given(cut_documents(documents))
@@ -69,8 +65,3 @@ def test_the_position_counts_code_points_and_lines_after_every_chunk(
     for state, prefix in zip(states_along(chunks), prefixes(chunks), strict=True):
         assert state.index == len(prefix)
         assert (state.line, state.column) == line_and_column(prefix, len(prefix))
-
-
-def test_the_position_begins_at_index_0_line_1_column_1() -> None:
-    state = create_parser_state()
-    assert (state.index, state.line, state.column) == (0, 1, 1)

@@ -1,6 +1,7 @@
 """Bytes: UTF-8 cut anywhere, and what is not UTF-8."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -9,21 +10,10 @@ from jsontide.tree import Mode
 from tests.cuts import every, fed, singles, states_along, ways
 
 BAD = [
-    (b'["a', b"\xff"),
-    (b'["a', b"\x80"),
-    (b'["a', b"\xc0\xaf"),
-    (b'["a', b"\xc1\xbf"),
-    (b'["a', b"\xe0\x80\x80"),
-    (b'["a', b"\xed\xa0\x80"),
-    (b'["a', b"\xf0\x80\x80\x80"),
-    (b'["a', b"\xf4\x90\x80\x80"),
-    (b'["a', b"\xf5\x80\x80\x80"),
-    (b'["\xc3\xa9', b'\xc3"'),
-    (b'["\xf0\x9f\x98\x80', b"\xe2\x82("),
-    (b'["', b"\xf0\x9f\x98("),
-    (b"[1, ", b"\xff"),
-    (b"", b"\xfe\xff"),
-    (b'{"k', b"\xff"),
+    *((b'["a', b"\xff"), (b'["a', b"\x80"), (b'["a', b"\xc0\xaf"), (b'["a', b"\xc1\xbf"), (b'["a', b"\xe0\x80\x80")),
+    *((b'["a', b"\xed\xa0\x80"), (b'["a', b"\xf0\x80\x80\x80"), (b'["a', b"\xf4\x90\x80\x80")),
+    *((b'["a', b"\xf5\x80\x80\x80"), (b'["\xc3\xa9', b'\xc3"'), (b'["\xf0\x9f\x98\x80', b"\xe2\x82(")),
+    *((b'["', b"\xf0\x9f\x98("), (b"[1, ", b"\xff"), (b"", b"\xfe\xff"), (b'{"k', b"\xff")),
 ]
 
 
@@ -57,44 +47,29 @@ def test_text_before_bad_utf8_is_parsed_first() -> None:
 
 @pytest.mark.parametrize("half", [b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98"])
 def test_half_a_sequence_is_held_back_and_is_an_error_at_the_end(half: bytes) -> None:
-    for chunks in ways(b'["a' + half):
+    for good, value, index in ((b'["a', ["a"], 3), (b"[]", [], 2)):
+        for chunks in ways(good + half):
+            state = fed(chunks)
+            assert (state.error, state.value, state.index) == (None, value, index)
+            error = finalize(state).error
+            assert error
+            assert (error.reason, error.index) == (Reason.UNEXPECTED_END, index)
+            assert re.search(rf"\b{index}\b", error.message)
+
+
+def test_a_byte_order_mark_is_skipped_and_not_counted() -> None:
+    for chunks in ways(b"\xef\xbb\xbf[1]"):
         state = fed(chunks)
-        assert state.error is None
-        assert state.value == ["a"]
-        assert state.index == 3
-        error = finalize(state).error
-        assert error
-        assert (error.reason, error.index) == (Reason.UNEXPECTED_END, 3)
-        assert re.search(r"\b3\b", error.message)
-
-
-def test_half_a_byte_order_mark_is_an_error_at_the_end() -> None:
+        assert (state.value, state.index, state.line, state.column) == ([1], 3, 1, 4)
+    for chunks in ways(b"\xef\xbb\xbf"):
+        state = fed(chunks)
+        assert (state.value, state.index, state.mode) == (MISSING, 0, Mode.VALUE)
     for chunks in ways(b"\xef\xbb"):
         state = fed(chunks)
         assert state.error is None
         error = finalize(state).error
         assert error
         assert error.reason is Reason.UNEXPECTED_END
-
-
-def test_half_a_sequence_after_the_document_is_an_error_at_the_end() -> None:
-    for chunks in ways(b"[]\xc3"):
-        assert finalize(fed(chunks)).error
-
-
-def test_a_byte_order_mark_is_skipped_and_not_counted() -> None:
-    for chunks in ways(b"\xef\xbb\xbf[1]"):
-        state = fed(chunks)
-        assert state.value == [1]
-        assert (state.index, state.line, state.column) == (3, 1, 4)
-
-
-def test_a_byte_order_mark_alone_shows_nothing() -> None:
-    for chunks in ways(b"\xef\xbb\xbf"):
-        state = fed(chunks)
-        assert state.value is MISSING
-        assert state.index == 0
-        assert state.mode is Mode.VALUE
 
 
 def test_characters_of_every_length_can_be_cut_anywhere() -> None:
@@ -108,24 +83,16 @@ def test_bytes_of_one_character_show_nothing_before_the_last() -> None:
     assert shown == [MISSING, "", "", "é", "é", "é", "é", "é😀", "é😀"]
 
 
-@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_every_kind_of_bytes_is_accepted(
-    kind: type[bytes] | type[bytearray] | type[memoryview],
-) -> None:
+@pytest.mark.parametrize("kinds", [(bytes,), (bytearray,), (memoryview,), (bytes, bytearray, memoryview)])
+def test_every_kind_of_bytes_is_accepted_and_can_follow_any_other(kinds: tuple[Any, ...]) -> None:
     state = create_parser_state()
-    for chunk in singles(b'{"a":"\xc3\xa9"}'):
-        state = parse_chunk(state, kind(chunk))
+    for at, chunk in enumerate(singles(b'{"a":"\xc3\xa9"}')):
+        state = parse_chunk(state, kinds[at % len(kinds)](chunk))
     assert state.value == {"a": "é"}
 
 
 def test_a_memoryview_need_not_be_contiguous() -> None:
     assert parse_chunk(create_parser_state(), memoryview(b"[x1x]x")[::2]).value == [1]
-
-
-def test_kinds_of_bytes_can_follow_each_other() -> None:
-    state = parse_chunk(create_parser_state(), b"[1")
-    state = parse_chunk(state, bytearray(b",2"))
-    assert parse_chunk(state, memoryview(b"]")).value == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -139,13 +106,8 @@ def test_str_and_bytes_cannot_follow_each_other(first: str | bytes | bytearray, 
         parse_chunk(state, second)
     assert state.value is value
     assert (state.index, state.error) == (index, None)
-
-
-def test_a_state_is_unharmed_by_the_wrong_kind_of_chunk() -> None:
-    state = parse_chunk(create_parser_state(), b'["\xc3')
-    with pytest.raises(TypeError):
-        parse_chunk(state, "é")
-    assert parse_chunk(state, b'\xa9"]').value == ["é"]
+    if first == b'["\xc3':
+        assert parse_chunk(state, b'\xa9"]').value == ["é"]
 
 
 @pytest.mark.parametrize("empty", ["", b"", bytearray(), memoryview(b"")])

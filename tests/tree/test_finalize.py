@@ -24,18 +24,13 @@ def test_a_whole_text_is_complete_at_its_end(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*COMPLETE, "", "[1", '{"a', "[1,]", "x"])
-def test_an_end_can_be_told_twice(text: str) -> None:
-    for chunks in every(text):
-        ended = finalize(fed(chunks))
-        assert finalize(ended) is ended
-
-
-@pytest.mark.parametrize("text", [*COMPLETE, "", "[1", '{"a', "[1,]", "x"])
-def test_the_end_does_not_change_the_state_before_it(text: str) -> None:
+def test_an_end_can_be_repeated_and_changes_no_state_before_it(text: str) -> None:
     for chunks in every(text):
         state = fed(chunks)
         before = portrait(state)
-        finalize(state)
+        ended = finalize(state)
+        assert finalize(ended) is ended
+        assert parse_chunk(ended, "") is parse_chunk(ended, b"") is ended
         assert portrait(state) == before
 
 
@@ -56,31 +51,15 @@ def test_a_text_that_is_complete_already_keeps_its_value_at_the_end() -> None:
 
 
 @pytest.mark.parametrize("text", ["12", "[]", '"a"'])
-def test_after_the_end_white_space_is_fine(text: str) -> None:
+def test_after_the_end_white_space_is_fine_and_anything_else_is_trailing_text(text: str) -> None:
     for chunks in every(text):
-        space = " \n" if isinstance(chunks[0], str) else b" \n"
+        space, more = (" \n", "3") if isinstance(chunks[0], str) else (b" \n", b"3")
         state = parse_chunk(finalize(fed(chunks)), space)
         assert state.error is None
         assert same(get_resolved_value(state), loads(text))
-
-
-@pytest.mark.parametrize("text", ["12", "[]", '"a"'])
-def test_after_the_end_anything_else_is_trailing_text(text: str) -> None:
-    for chunks in every(text):
-        more = "3" if isinstance(chunks[0], str) else b"3"
         error = parse_chunk(finalize(fed(chunks)), more).error
         assert error
         assert (error.reason, error.index) == (Reason.TRAILING_TEXT, len(text))
-
-
-def test_after_the_end_trailing_text_can_be_ignored() -> None:
-    state = finalize(fed(["12"], create_parser_state(trailing="ignore")))
-    after = parse_chunk(state, " 3")
-    assert get_resolved_value(after) == 12
-    assert after.trailing_index == 3
-
-
-def test_an_empty_chunk_after_the_end_returns_the_state() -> None:
-    ended = finalize(fed(["12"]))
-    assert parse_chunk(ended, "") is ended
-    assert parse_chunk(ended, b"") is ended
+    after = parse_chunk(finalize(fed([text], create_parser_state(trailing="ignore"))), " 3")
+    assert same(get_resolved_value(after), loads(text))
+    assert after.trailing_index == len(text) + 1

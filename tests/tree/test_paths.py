@@ -95,28 +95,20 @@ def resolved(node: Node | None) -> Any:
     return node.resolved_value
 
 
-@pytest.mark.parametrize("wrong", [None, 0, b"a", {"a"}, (None,), ("a", 1.0), ([],), ("a", True)])
-def test_what_is_no_path_is_refused(wrong: Any) -> None:
-    state = fed([TEXT])
+NO_PATHS: dict[tuple[type[Exception], str], tuple[Any, ...]] = {
+    (TypeError, "a path must"): (None, 0, b"a", {"a"}, (None,), ("a", 1.0), ([],), ("a", True)),
+    (PathSyntaxError, "expected"): ("", "a..b", "a[", "a[-1]", ("a", -1)),
+    (ValueError, "may lead to many"): ("a[*]", "*", "**.b", "a[0:1]"),
+}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"), [(path, *why) for why, paths in NO_PATHS.items() for path in paths]
+)
+def test_what_is_no_path_is_refused(wrong: Any, error: type[Exception], said: str) -> None:
     for function in (node_at, is_open):
-        with pytest.raises(TypeError, match="a path must"):
-            function(state, wrong)
-
-
-@pytest.mark.parametrize("wrong", ["", "a..b", "a[", "a[-1]", ("a", -1)])
-def test_a_path_that_cannot_be_read_is_refused(wrong: Any) -> None:
-    state = fed([TEXT])
-    for function in (node_at, is_open):
-        with pytest.raises(PathSyntaxError):
-            function(state, wrong)
-
-
-@pytest.mark.parametrize("wrong", ["a[*]", "*", "**.b", "a[0:1]"])
-def test_a_pattern_that_may_match_many_values_is_no_path(wrong: str) -> None:
-    state = fed([TEXT])
-    for function in (node_at, is_open):
-        with pytest.raises(ValueError, match="may lead to many"):
-            function(state, wrong)
+        with pytest.raises(error, match=said):
+            function(fed([TEXT]), wrong)
 
 
 @given(cut_documents(texts()))

@@ -62,8 +62,9 @@ def test_copies_of_a_state_are_the_state(text: str) -> None:
 def test_a_pickled_state_says_the_same(text: str, protocol: int) -> None:
     for chunks in every(text):
         state = fed(chunks)
+        before = portrait(state)
         copied = pickle.loads(pickle.dumps(state, protocol))  # noqa: S301
-        assert portrait(copied) == portrait(state)
+        assert portrait(copied) == portrait(state) == before
 
 
 def test_a_pickled_state_keeps_its_options() -> None:
@@ -101,23 +102,15 @@ def test_a_deep_state_can_be_pickled() -> None:
     assert parse_chunk(copied, "1" + "]}" * 250).is_complete
 
 
-def test_pickling_does_not_change_a_state() -> None:
-    states = states_along(singles('{"a":[1,"x'))
-    pictures = [portrait(state) for state in states]
-    for state in states:
-        pickle.dumps(state)
-    assert [portrait(state) for state in states] == pictures
+LONG = ['"' + "x" * 10_000, "[" + "1," * 5_000, "9" * 4_000, '{"' + "k" * 10_000 + '":[', '{"' + "k" * 10_000 + '":x']
 
 
-@pytest.mark.parametrize("text", ['"' + "x" * 10_000, "[" + "1," * 5_000, "9" * 4_000, '{"' + "k" * 10_000 + '":['])
-def test_the_repr_of_a_state_is_short(text: str) -> None:
+@pytest.mark.parametrize("text", LONG)
+def test_the_repr_of_a_state_and_of_its_nodes_is_short(text: str) -> None:
     for state in (fed([text]), finalize(fed([text]))):
         assert "ParserState" in repr(state)
         assert len(repr(state)) < 300
-
-
-def test_an_error_about_a_long_key_has_a_short_repr_of_state() -> None:
-    assert len(repr(fed(['{"' + "k" * 10_000 + '":x']))) < 500
+        assert len(repr(state.nodes)) < 300
 
 
 @pytest.mark.parametrize("wrong", [None, "[", {}, Limits(), ParserState])
@@ -141,17 +134,6 @@ def test_what_is_no_chunk_is_refused_and_the_accepted_are_named(wrong: Any) -> N
     with pytest.raises(TypeError, match=r"str.*bytes"):
         parse_chunk(state, wrong)
     assert parse_chunk(state, "]").is_complete
-
-
-def test_a_subclass_of_str_is_a_str() -> None:
-    class Text(str):
-        __slots__ = ()
-
-    state = parse_chunk(create_parser_state(), Text('{"k":"v"}'))
-    assert state.value == {"k": "v"}
-    value: Any = state.value
-    assert type(value["k"]) is str
-    assert [type(key) for key in value] == [str]
 
 
 class Markup(str):
@@ -201,13 +183,10 @@ def test_a_wrong_option_is_refused_and_the_accepted_are_named(
     assert all(name in str(caught.value) for name in accepted)
 
 
-def test_a_state_is_made_by_its_function_only() -> None:
+def test_a_state_is_made_by_its_function_only_and_its_options_have_names() -> None:
     make: Any = ParserState
     with pytest.raises(TypeError):
         make()
-
-
-def test_functions_take_options_by_name_only() -> None:
-    make: Any = create_parser_state
+    make = create_parser_state
     with pytest.raises(TypeError):
         make(Limits())
