@@ -3,7 +3,8 @@
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from itertools import islice
+from functools import partial
+from itertools import islice, product
 from statistics import median
 from typing import Any
 
@@ -68,38 +69,6 @@ def test_an_endless_stream_keeps_nothing() -> None:
         tracemalloc.stop()
 
 
-@interpreted
-def test_a_late_subscription_costs_what_is_open_and_not_its_square() -> None:
-    def cost(depth: int) -> int:
-        accumulator = JsonFragmentAccumulator(updates=False, limits=Limits(max_depth=depth))
-        accumulator.on("**.b", print)
-        accumulator.add_fragment('{"a":[' * (depth // 2))
-        accumulator.on("**.c", print)
-        return opcodes(lambda: accumulator.add_fragment("1"))[0]
-
-    assert cost(1_000) <= 12 * cost(100)
-
-
-@interpreted
-def test_reading_a_pickle_costs_what_is_open_and_not_its_square() -> None:
-    def cost(depth: int) -> int:
-        state, _ = feed_events(start_events(limits=Limits(max_depth=depth)), '{"a":[' * (depth // 2))
-        dumped = pickle.dumps(state)
-        return opcodes(lambda: pickle.loads(dumped))[0]  # noqa: S301 - our own pickle
-
-    assert cost(1_000) <= 12 * cost(100)
-
-
-@interpreted
-def test_a_thousand_patterns_cost_a_fragment_as_much_as_ten() -> None:
-    def cost(count: int) -> int:
-        accumulator = listening(*(f"items[*].key{number}" for number in range(count)))
-        accumulator.add_fragment('{"items": [{"key1": 1, "other": 2}, ')
-        return opcodes(lambda: accumulator.add_fragment('{"id": 1, "key1": "a", "name": "b"}, '))[0]
-
-    assert cost(1_000) <= cost(10) + 200
-
-
 def silent(_: object) -> None:
     """Do nothing."""
 
@@ -144,49 +113,82 @@ def test_subscribing_for_each_fragment_costs_the_same_early_and_late(
     assert cost(1_500) <= SLACK[meter] * cost(20) + SMALL[meter]
 
 
-@interpreted
-def test_subscribing_costs_the_same_beside_one_and_beside_a_thousand() -> None:
-    def cost(others: int) -> int:
-        accumulator = listening(*(f"other{number}" for number in range(others)))
-        accumulator.add_fragment("[")
-        return opcodes(lambda: once_for_each(accumulator))[0]
-
-    assert cost(1_000) <= cost(1) + 20
+def late_subscription(depth: int) -> Callable[[], object]:
+    accumulator = JsonFragmentAccumulator(updates=False, limits=Limits(max_depth=depth))
+    accumulator.on("**.b", silent)
+    accumulator.add_fragment('{"a":[' * (depth // 2))
+    accumulator.on("**.c", silent)
+    return lambda: accumulator.add_fragment("1")
 
 
-@interpreted
-@pytest.mark.parametrize("reverse", [True, False])
-@pytest.mark.parametrize("fragments", [True, False])
-def test_cancelling_all_costs_as_much_for_each(*, reverse: bool, fragments: bool) -> None:
-    def cost(count: int) -> int:
-        accumulator = JsonFragmentAccumulator(updates=False)
-        subscriptions = [accumulator.on(f"[{number}]", silent) for number in range(count)]
-        accumulator.add_fragment("[")
-
-        def cancel() -> None:
-            for subscription in reversed(subscriptions) if reverse else subscriptions:
-                subscription.cancel()
-                if fragments:
-                    accumulator.add_fragment("1,")
-
-        return opcodes(cancel)[0]
-
-    assert cost(800) <= 4.4 * cost(200)
+def reading_a_pickle(depth: int) -> Callable[[], object]:
+    state, _ = feed_events(start_events(limits=Limits(max_depth=depth)), '{"a":[' * (depth // 2))
+    dumped = pickle.dumps(state)
+    return lambda: pickle.loads(dumped)  # noqa: S301 - our own pickle
 
 
-@interpreted
-def test_many_that_are_each_called_once_cost_as_much_for_each() -> None:
-    def cost(count: int) -> int:
-        accumulator = JsonFragmentAccumulator(updates=False)
-        heard: list[object] = []
+def many_patterns(count: int) -> Callable[[], object]:
+    accumulator = listening(*(f"items[*].key{number}" for number in range(count)))
+    accumulator.add_fragment('{"items": [{"key1": 1, "other": 2}, ')
+    return lambda: accumulator.add_fragment('{"id": 1, "key1": "a", "name": "b"}, ')
+
+
+def subscribing_beside(others: int) -> Callable[[], object]:
+    accumulator = listening(*(f"other{number}" for number in range(others)))
+    accumulator.add_fragment("[")
+    return lambda: once_for_each(accumulator)
+
+
+def cancelling(count: int, *, reverse: bool, fragments: bool) -> Callable[[], object]:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    subscriptions = [accumulator.on(f"[{number}]", silent) for number in range(count)]
+    accumulator.add_fragment("[")
+
+    def cancel() -> None:
+        for subscription in reversed(subscriptions) if reverse else subscriptions:
+            subscription.cancel()
+            if fragments:
+                accumulator.add_fragment("1,")
+
+    return cancel
+
+
+def many_that_are_called_once(count: int) -> Callable[[], object]:
+    accumulator = JsonFragmentAccumulator(updates=False)
+    heard: list[object] = []
+    for number in range(count):
+        accumulator.on(f"[{number}]", lambda update: heard.append(update.value), once=True)
+    accumulator.add_fragment("[")
+
+    def feed() -> None:
         for number in range(count):
-            accumulator.on(f"[{number}]", lambda update: heard.append(update.value), once=True)
-        accumulator.add_fragment("[")
-        taken, _ = opcodes(lambda: [accumulator.add_fragment(f"{number},") for number in range(count)])
+            accumulator.add_fragment(f"{number},")
         assert heard == list(range(count))
-        return taken
 
-    assert cost(800) <= 4.4 * cost(200)
+    return feed
+
+
+@interpreted
+@pytest.mark.parametrize(
+    ("prepare", "few", "many", "times", "more"),
+    [
+        pytest.param(late_subscription, 100, 1_000, 12, 0, id="a late subscription costs what is open"),
+        pytest.param(reading_a_pickle, 100, 1_000, 12, 0, id="and so does reading a pickle"),
+        pytest.param(many_patterns, 10, 1_000, 1, 200, id="a thousand patterns cost a fragment as much as ten"),
+        pytest.param(subscribing_beside, 1, 1_000, 1, 20, id="subscribing costs the same beside a thousand"),
+        pytest.param(many_that_are_called_once, 200, 800, 4.4, 0, id="each that is called once costs the same"),
+        *(
+            pytest.param(
+                partial(cancelling, reverse=reverse, fragments=fragments), 200, 800, 4.4, 0, id="and each cancelled one"
+            )
+            for reverse, fragments in product((True, False), repeat=2)
+        ),
+    ],
+)
+def test_what_there_is_many_times_costs_no_more_than_as_often(
+    prepare: Callable[[int], Callable[[], object]], few: int, many: int, times: float, more: int
+) -> None:
+    assert opcodes(prepare(many))[0] <= times * opcodes(prepare(few))[0] + more
 
 
 @pytest.mark.parametrize("unit", ["\n", "1,\n", '{"a": [1]},\n'])

@@ -1,5 +1,6 @@
 """The automaton of patterns: what matches, what cannot match any more, and what that costs in time and memory."""
 
+import json
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import reduce
@@ -9,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jsontide import COMPILED
+from jsontide import COMPILED, JsonFragmentAccumulator, JsonValue
 from jsontide._path import path_text
 from jsontide._pattern import parse_pattern
-from jsontide.events.patterns import PatternSet, PatternState
+from jsontide.events.patterns import PatternSet, PatternState, path_matcher
 from tests.meters import opcodes
 from tests.oracles import Path, Steps, leads_to_match, matches
 from tests.strategies import examples, near_paths, paths, patterns, randoms, spell_pattern
@@ -234,3 +235,31 @@ def test_memory_has_a_bound_where_patterns_have_many_states(pattern: str, segmen
     first = kept_bytes(lambda: go_down(0, 10_000))
     go_down(10_000, 20_000)
     assert kept_bytes(lambda: go_down(20_000, 30_000)) < first / 20
+
+
+DOCUMENT: JsonValue = {
+    "a": [{"id": 1, "b": [1, 2, 3, 4]}, [], "x"],
+    "b": {"a": {"b": {"id": 2}}, "odd key": [0]},
+    "id": None,
+}
+STEPS = ["a", "b", "id", "*", "**", "[0]", "[1]", "[*]", "[1:]", "[::2]", "[:0]", '["odd key"]']
+
+
+def all_paths(value: JsonValue, path: Path = ()) -> set[Path]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return {path}.union(*(all_paths(each, (*path, segment)) for segment, each in inner))
+
+
+@given(st.lists(st.sampled_from(STEPS), max_size=5))
+def test_a_pattern_matches_the_paths_that_an_accumulator_finds(steps: list[str]) -> None:
+    pattern = parse_pattern("root" + "".join(step if step.startswith("[") else f".{step}" for step in steps))
+    found = set()
+    accumulator = JsonFragmentAccumulator(updates=False)
+    accumulator.on(pattern, lambda update: found.add(update.segments))
+    accumulator.add_fragment(json.dumps(DOCUMENT))
+    assert set(filter(path_matcher(pattern), all_paths(DOCUMENT))) == found
+
+
+@pytest.mark.parametrize("depth", [0, 1, 20_000])
+def test_a_path_may_be_as_deep_as_it_likes(depth: int) -> None:
+    assert path_matcher(parse_pattern("**.a"))((*(["b"] * depth), "a"))

@@ -4,7 +4,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from jsontide import JsonFragmentAccumulator, JsonStreamError, Limits, ParserError, Reason
 from jsontide.events import JsonFragmentError
@@ -48,10 +48,6 @@ def test_an_error_is_raised_with_what_came_before() -> None:
         accumulator.finish()
     accumulator.reset()
     assert len(accumulator.add_fragment("[]")) == 3
-
-
-def test_a_text_that_breaks_off_is_raised_at_its_end() -> None:
-    accumulator = JsonFragmentAccumulator(on_error="raise")
     accumulator.add_fragment('{"a": "x')
     with pytest.raises(JsonFragmentError, match="found the end of the text"):
         accumulator.finish()
@@ -154,8 +150,12 @@ def test_a_text_that_ends_while_skipping_has_two_errors() -> None:
         assert second.value.reason is Reason.UNEXPECTED_END
 
 
+ALL_WRONG = '}}]]::,,"\\x"[[{"'
+
+
 @examples(2)
 @given(cut_documents(bad_texts()))
+@example((ALL_WRONG, singles(ALL_WRONG)))
 def test_skipping_is_the_same_for_any_cut_and_folds(document: tuple[str, Chunks]) -> None:
     text, chunks = document
     expected = collect(whole(text), on_error="skip")
@@ -190,8 +190,3 @@ def test_what_is_emitted_beside_errors_folds_to_the_value() -> None:
         assert is_taken_back.count(True) == 3
         (value,) = folded(event for event, gone in zip(join_strings(updates), is_taken_back, strict=True) if not gone)
         assert value == updates[-1].value == {"a": [1, {}, 3], "d": "e"}
-
-
-def test_one_character_at_a_time_is_read_like_the_whole_when_all_is_wrong() -> None:
-    text = '}}]]::,,"\\x"[[{"'
-    assert join_strings(collect(singles(text), on_error="skip")) == join_strings(collect([text], on_error="skip"))

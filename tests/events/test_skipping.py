@@ -119,15 +119,6 @@ def test_reading_ends_with_one_error_more_than_may_be_skipped(most: int) -> None
         assert (error.index, error.path) == [(10, (2,)), (14, (2,)), (21, (4,))][most - 1]
 
 
-def test_nothing_is_read_after_too_many_errors_until_a_reset() -> None:
-    accumulator = JsonFragmentAccumulator(on_error="skip", max_errors=1)
-    assert reasons(accumulator.add_fragment("[@, @, 1]"))[-1] is Reason.TOO_MANY_ERRORS
-    assert accumulator.state.error is not None
-    assert accumulator.add_fragment("2 ") == accumulator.finish() == []
-    accumulator.reset()
-    assert accumulator.add_fragment("[@]")[-1].value == []
-
-
 def test_errors_are_counted_from_the_end_of_the_document_before() -> None:
     for chunks in ways("[@, @]\n@\n[@]\n[@, @]\n[@, @, @]\n1"):
         found = reasons(collect(chunks, on_error="skip", max_errors=2))
@@ -135,10 +126,15 @@ def test_errors_are_counted_from_the_end_of_the_document_before() -> None:
         assert [at for at, reason in enumerate(found) if reason is Reason.TOO_MANY_ERRORS] == [8]
 
 
-def test_lines_that_are_no_documents_are_bounded_too() -> None:
-    updates = collect(["@\n"] * 3_000, on_error="skip")
+def test_lines_that_are_no_documents_are_bounded_too_and_nothing_is_read_after_that_until_a_reset() -> None:
+    accumulator = JsonFragmentAccumulator(on_error="skip")
+    updates = [update for _ in range(3_000) for update in accumulator.add_fragment("@\n")]
     assert len(reasons(updates)) == 1_001
     assert reasons(updates)[-1] is Reason.TOO_MANY_ERRORS
+    assert accumulator.state.error is not None
+    assert accumulator.add_fragment("2 ") == accumulator.finish() == []
+    accumulator.reset()
+    assert accumulator.add_fragment("[@]")[-1].value == []
 
 
 def test_a_pickle_counts_on() -> None:
