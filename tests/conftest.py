@@ -48,7 +48,7 @@ NOT_COMPILED = [
     *("schema/test_references.py", "schema/test_sources.py", "schema/test_json_schema.py", "schema/test_patterns.py"),
     *("schema/test_hostile_schemas.py", "*/test_typing.py"),
     *("test_architecture.py", "test_changed.py", "test_docs.py", "test_examples.py", "test_oracles.py"),
-    *("test_benchmarks.py", "test_pages.py", "test_release.py", "test_tutorial.py"),
+    *("test_benchmarks.py", "test_release.py", "test_tutorial.py"),
 ]
 """Tests of what is the same in both builds; what it does with compiled values is shown by the long run."""
 

@@ -10,17 +10,17 @@ import jsontide.messages
 import jsontide.schema
 import jsontide.streams
 from benchmarks import bridges, count, growth, pages, report, sides, tool_calls
-from benchmarks.audit import LOST, RENUMBERED, RETYPED, REWRITTEN, Finding, audit, audit_values, moments
+from benchmarks.audit import LOST, RENUMBERED, RETYPED, REWRITTEN, audit
 from benchmarks.documents import CUTS, SHAPES, document
-from benchmarks.hostile import CASES, Case
-from benchmarks.kinds import KINDS, Stream
+from benchmarks.hostile import CASES
+from benchmarks.kinds import KINDS
 from benchmarks.measure import Extent, measure
 from benchmarks.mend_peers import report as mend_peers
 from benchmarks.mend_peers.peers import PEERS
 from benchmarks.mend_peers.score import judge
 from benchmarks.mend_peers.tools import Answer
 from benchmarks.pages import PURE
-from benchmarks.timing import Cost, Run, plan_stream
+from benchmarks.timing import Run
 from benchmarks.whole_way import measure as whole_way
 from benchmarks.whole_way import report as whole_way_report
 from benchmarks.whole_way.sides import FLOOR, floor, jsontide_openers
@@ -67,40 +67,6 @@ def test_every_kind_of_work_runs_and_is_right_on_the_smallest_document() -> None
     assert page.count(report.METHOD.read_text("utf-8")) == 1
 
 
-@pytest.mark.parametrize(
-    ("values", "column"),
-    [
-        (({"a": 1}, {"a": 12, "b": "x"}, {"a": 12, "b": "xy"}), RENUMBERED),
-        (({}, {"a": 12, "b": "x"}, {"a": 12}), LOST),
-        (({}, {"a": 12, "b": "x"}, {"a": 12, "b": "qy"}), REWRITTEN),
-        (({}, {"a": 12, "b": None}, {"a": 12, "b": "xy"}), RETYPED),
-    ],
-)
-def test_the_audit_names_what_was_taken_back(values: tuple[object, ...], column: str) -> None:
-    end = {"a": 12, "b": "xyz"}
-    found = show(*values, end, end)
-    assert found[column]
-    assert found["chunks right"] < 1
-    assert found["final value right"]
-    assert not show(*values, end, {"a": 12.0, "b": "xyz"})["final value right"]
-
-
-def show(*values: object) -> Finding:
-    """What the audit finds on a side that shows these values, whatever the text is."""
-    rest = iter(values)
-    return audit_values(Stream(lambda: lambda _: next(rest)), [moments(['{"a": 1', '2, "b": "x', "y", 'z"', "}"])])
-
-
-def test_a_stream_that_was_cut_off_is_continued_by_a_straight_line() -> None:
-    course = plan_stream(lambda: str, ["x"] * 100, smallest=10)
-    course.best = [10 * (1 + at) for at in range(4)]  # a chunk costs 1, 2, 3, 4 ... in the stretches
-    cost = course.cost()
-    assert cost.seconds == pytest.approx(5.5)
-    assert (cost.is_extrapolated, cost.mark) == (True, "~")
-    course.best = [10 * (1 + at) for at in range(10)]
-    assert course.cost() == Cost(5.5, 100, 100)
-
-
 @pytest.mark.long
 def test_every_stream_of_the_whole_way_ends_with_what_was_sent() -> None:
     own = {PURE: jsontide_openers(jsontide), FLOOR: floor(json.loads)}
@@ -140,31 +106,18 @@ def test_every_form_of_a_delta_is_timed_and_has_a_row() -> None:
 
 
 def test_every_hostile_case_runs_and_the_page_has_only_these() -> None:
-    for case in CASES:
+    found = [growth.Growth(case, 1, 8, 1, 1, 1) for case in CASES]
+    for each in found:
         try:
-            case.build(8)()
+            each.case.build(8)()
         except Exception as error:
-            error.add_note(f"{case.entries[0]}: {case.given}")
+            error.add_note(f"{each.case.entries[0]}: {each.case.given}")
             raise
     page = measured("growth.md")
     assert page.startswith(growth.HEAD)
-    known = {" | ".join(growth.row(growth.Growth(case, 1, 8, 1, 1, 1), notes())[:2]) for case in CASES}
+    known = {" | ".join(growth.row(each, growth.notes_of(found))[:2]) for each in found}
     rows = {" | ".join(line.strip("| ").split(" | ")[:2]) for line in page.splitlines() if line.startswith("| `")}
     assert rows <= known, "the page is stale; `make growth` rewrites it"
-
-
-def notes() -> list[str]:
-    return growth.notes_of([growth.Growth(case, 1, 8, 1, 1, 1) for case in CASES])
-
-
-def test_growth_tells_linear_work_from_quadratic_work_that_must_be_explained() -> None:
-    assert growth.exponent(2.0, 16.0, 3) == 1
-    assert growth.exponent(2.0, 128.0, 3) == 2
-    linear, explained = (Case(("loads",), "", lambda _: int, 1, why) for why in ("", "because"))
-    assert growth.Growth(linear, 1, 8, growth.BOUND, growth.BOUND, 1.0).is_explained
-    assert not growth.Growth(linear, 1, 8, growth.BOUND + 0.01, 1.0, 1.0).is_explained
-    assert not growth.Growth(linear, 1, 8, 1.0, growth.BOUND + 0.01, 1.0).is_explained
-    assert growth.Growth(explained, 1, 8, 2.0, 2.0, 1.0).is_explained
 
 
 def test_every_shape_of_tool_calls_ends_in_the_calls_that_were_meant_and_has_a_row() -> None:
@@ -188,30 +141,18 @@ def test_the_page_of_other_menders_is_about_the_cases_of_today_and_has_every_too
 
 
 @pytest.mark.parametrize(
-    ("name", "answer", "verdict"),
+    ("name", "end", "verdict"),
     [
-        ("prose-before-an-array-of-numbers", Answer([], [[2, 3, 5.0, 7]]), "right"),
-        ("prose-before-an-array-of-numbers", Answer([], [[2, 3]]), "wrong"),
-        ("prose-before-an-array-of-numbers", Answer([], [""]), "error"),
-        ("unquoted-value", Answer([], [], "ValueError"), "right"),
-        ("unquoted-value", Answer([], [{"name": "Alice", "age": 30}]), "wrong"),
-        ("cut-in-a-word", Answer([], [{"open": False, "paid": True}]), "right"),
-        ("cut-in-a-number", Answer([], [{"year": 1987, "budget": 12}]), "wrong"),
+        ("prose-before-an-array-of-numbers", [[2, 3, 5.0, 7]], "right"),
+        ("prose-before-an-array-of-numbers", [[2, 3]], "wrong"),
+        ("unquoted-value", [], "right"),
+        ("unquoted-value", [{"name": "Alice", "age": 30}], "wrong"),
     ],
 )
-def test_a_value_is_right_or_wrong_and_an_error_is_right_where_nothing_can_be_read(
-    name: str, answer: Answer, verdict: str
+def test_a_value_is_right_or_wrong_and_none_is_right_where_nothing_can_be_read(
+    name: str, end: list[object], verdict: str
 ) -> None:
-    assert judge(CORPUS[name], answer) == verdict
-
-
-@pytest.mark.parametrize(
-    ("bound", "value", "reached"),
-    [("≥ 4", 4, "yes"), ("≥ 4", 3.99, "no"), ("≤ 2.5 µs", 2.5, "yes"), ("≤ 40 KB", 41, "no")],
-)
-def test_a_target_is_reached_or_not_or_not_measured(bound: str, value: float, reached: str) -> None:
-    assert pages.Target("", bound, pages.Figure(value)).reached == reached
-    assert pages.Target("", bound, None).reached == "not measured"
+    assert judge(CORPUS[name], Answer([], end)) == verdict
 
 
 def test_every_way_that_is_counted_runs_and_is_recorded() -> None:
@@ -219,12 +160,6 @@ def test_every_way_that_is_counted_runs_and_is_recorded() -> None:
     assert list(record["instructions"]) == list(count.WAYS), "`make count UPDATE=1` rewrites the file"
     for name, prepare in count.WAYS.items():
         assert prepare()() > 100, name
-
-
-@pytest.mark.parametrize(("counted", "names"), [(1_051, ["event"]), (949, ["event"]), (1_050, []), (950, [])])
-def test_a_count_that_changed_by_more_than_a_twentieth_is_named(counted: int, names: list[str]) -> None:
-    recorded = dict.fromkeys(count.WAYS, 1_000)
-    assert count.changed(recorded, {**recorded, "event": counted}) == names
 
 
 def test_counting_without_valgrind_is_left_out_unless_nothing_may_be(
@@ -236,11 +171,3 @@ def test_counting_without_valgrind_is_left_out_unless_nothing_may_be(
         monkeypatch.setenv("JSONTIDE_COMPLETE", complete)
         assert count.main([]) == status
         assert capsys.readouterr().out == "left out: counting instructions: valgrind is not installed\n"
-
-
-def test_counting_without_a_compiler_is_left_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("PATH", "")
-    assert count.main([]) == 0
-    assert "'compiler': 'none'" in capsys.readouterr().out
