@@ -16,17 +16,14 @@ theirs when something is wrong, and a bad extension may crash it.
 
 from __future__ import annotations
 
-import ast
 import os
 import platform
-import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from importlib.util import find_spec
-from itertools import chain
 from multiprocessing.pool import ThreadPool
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -114,7 +111,7 @@ def forget_unless(work: Path, made_for: str) -> None:
     """Remove what an earlier build left, unless it was made for the same Python and the same modules."""
     record = work / "made-for"
     if not record.is_file() or record.read_text("utf-8") != made_for:
-        for name in ("c", "documented", "objects", "extensions"):
+        for name in ("c", "objects", "extensions"):
             shutil.rmtree(work / name, ignore_errors=True)
         record.write_text(made_for, "utf-8")
 
@@ -179,7 +176,7 @@ def compile_modules(paths: list[str]) -> None:
         group_name=SHARED_LIBRARY,
     )
     library = extensions[0]
-    library.sources = document(library.sources, paths, work / "documented")
+    library.sources.sort(key=lambda source: Path(source).stat().st_size, reverse=True)  # the longest first
     # mypyc writes the headers of a library inside a package there, and does not look for them there.
     library.include_dirs.append(str(work / "c" / "jsontide"))
     if sys.platform != "win32":
@@ -217,62 +214,6 @@ def compile_modules(paths: list[str]) -> None:
 
 def changed(path: Path) -> float:
     return path.stat().st_mtime
-
-
-def document(sources: list[str], modules: list[str], directory: Path) -> list[str]:
-    """Copy what mypyc wrote, with docstrings; a copy that stays as it was is not compiled again. The longest first."""
-    texts = dict(chain.from_iterable(docstrings_in(Path(module)) for module in modules))
-    directory.mkdir(exist_ok=True)
-    copies = []
-    for source in map(Path, sources):
-        copy = directory / source.name
-        code = add_docstrings(source.read_text("utf-8"), texts)
-        if not copy.exists() or copy.read_text("utf-8") != code:
-            copy.write_text(code, "utf-8")
-        copies.append(copy)
-    return [str(copy) for copy in sorted(copies, key=lambda copy: copy.stat().st_size, reverse=True)]
-
-
-def add_docstrings(code: str, texts: dict[str, str]) -> str:
-    """Write the docstrings of modules into the C that mypyc made of them: it keeps signatures alone."""
-
-    def documented(found: re.Match[str]) -> str:
-        name = "___" + "___".join(part for part in (found["owner"], found.groupdict().get("name")) if part)
-        text = next((text for full, text in texts.items() if full.endswith(name)), None)
-        if text is None:
-            return found[0]
-        said = found.groupdict().get("said") or ""
-        return f'{found["before"]}PyDoc_STR("{said}{c_string(text)}")'
-
-    for pattern in (FUNCTION, CLASS, PROPERTY):
-        code = pattern.sub(documented, code)
-    return code
-
-
-# What mypyc writes for functions and methods, classes, and properties; the text in quotes is the signature, if any.
-FUNCTION = re.compile(r'(?P<before>CPyPy_(?P<owner>\w+),\s*METH_[\w |]+,\s*)PyDoc_STR\((?:"(?P<said>[^"]*)"|NULL)\)')
-CLASS = re.compile(
-    r'(?P<before>sizeof\((?P<owner>\w+)Object\),[^"]*?\.tp_doc = )PyDoc_STR\((?:"(?P<said>[^"]*)"|NULL)\)'
-)
-PROPERTY = re.compile(r"(?P<before>\(getter\)(?P<owner>\w+?)_get_(?P<name>\w+),\s*[^,]+,\s*)NULL(?=, NULL)")
-
-
-def docstrings_in(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name of each documented class, function and method as mypyc spells it in C, and its docstring."""
-    module = "___" + "___".join(path.with_suffix("").parts)
-    for node in ast.parse(path.read_text("utf-8")).body:
-        for inner in [node, *(node.body if isinstance(node, ast.ClassDef) else [])]:
-            if isinstance(inner, ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(inner)):
-                within = "" if inner is node else f"___{getattr(node, 'name', '')}"
-                yield f"{module}{within}___{inner.name}", text
-
-
-def c_string(text: str) -> str:
-    """Write a text between the quotes of a C string."""
-    return "".join(chr(byte) if byte in PLAIN else f"\\{byte:03o}" for byte in text.encode())
-
-
-PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b'"\\?')  # a question mark may begin a trigraph
 
 
 if __name__ == "__main__":

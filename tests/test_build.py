@@ -1,8 +1,6 @@
 """Which build is tested: the one that the make target says, with just the parts compiled that pyproject.toml names."""
 
-import ast
 import importlib
-import inspect
 import os
 import sysconfig
 import tomllib
@@ -88,22 +86,3 @@ def test_a_traceback_through_compiled_code_names_no_place_of_the_machine_that_bu
         jsontide.parse_chunk(jsontide.create_parser_state(), 1)  # type: ignore[arg-type]
     files = [entry.path for entry in caught.traceback[1:]]
     assert all(not Path(file).is_absolute() for file in files)
-
-
-def described(node: ast.Module | ast.ClassDef) -> dict[str, str]:
-    """The docstrings of the public classes, functions and properties in a part of a source, by name."""
-    parts = [part for part in node.body if isinstance(part, ast.ClassDef | ast.FunctionDef) and part.name[0] != "_"]
-    return {part.name: text for part in parts if (text := ast.get_docstring(part))}
-
-
-@pytest.mark.parametrize("name", sorted(modules()))
-def test_docstrings_are_those_of_the_source(name: str) -> None:
-    """mypyc keeps signatures alone; the build adds the rest."""
-    module = importlib.import_module(name)
-    source = ast.parse((SOURCE.parent / (name.replace(".", "/") + ".py")).read_text("utf-8"))
-    for title, text in described(source).items():
-        assert inspect.getdoc(getattr(module, title)) == text
-    for part in source.body:
-        if isinstance(part, ast.ClassDef):
-            for title, text in described(part).items():
-                assert inspect.getdoc(getattr(getattr(module, part.name), title)) == text
