@@ -349,7 +349,7 @@ class MessagePanels:
 
 
 _WORDS = {"yes": "failed", "no": "not run", "refused": "refused", "unknown": "unknown whether it ran"}
-"""What is said of a result that is an error, by whether its tool ran."""
+"""Words for a result that is an error, by whether its tool ran."""
 _NESTED = 20
 """Steps of a run inside a tool that are shown."""
 
@@ -385,9 +385,7 @@ def _result_panel(result: Result, fresh: NewParts) -> Panel:
     call = result.call
     arguments = escape_unsafe(shorten_text(call.arguments, _LONGEST_ARGUMENTS))
     title = f"{escape_unsafe(call.name or '…')} · {_status_of(result)} · {arguments}"
-    is_open = isinstance(result, PendingResult)
-    is_bad = isinstance(result, ToolResult) and result.error is not None
-    return Panel(title, "data", _result_body(result, fresh), is_open, is_bad)
+    return Panel(title, "data", _result_body(result, fresh), isinstance(result, PendingResult), _has_failed(result))
 
 
 def _status_of(result: Result) -> str:
@@ -717,9 +715,9 @@ def _describe_place(state: ParserState) -> Text:
 def describe_counts(moment: Moment, total: int | None = None) -> Text:
     """Return how much was received, its share of the total if that is known, and the tokens."""
     words = [f"{moment.at:.1f} s", count_pieces(moment.number), f"{moment.index:,} bytes"]
-    told = moment.message if moment.run is None else moment.run
-    if told is not None and told.usage is not None:
-        words.insert(0, describe_usage(told.usage))
+    source = moment.message if moment.run is None else moment.run
+    if source is not None and source.usage is not None:
+        words.insert(0, describe_usage(source.usage))
     counts = Text(" · ".join(words))
     if not total:
         return counts

@@ -17,7 +17,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -59,7 +59,7 @@ def replay(path: Path, sizes: Sizes, seed: int) -> Iterator[bytes]:
             yield piece
 
 
-def read_blocks(path: Path) -> Iterator[bytes]:
+def read_blocks(path: Path) -> Generator[bytes]:
     """Yield a file in large pieces; a named pipe as it arrives."""
     with errors_of(str(path)), path.open("rb", buffering=0) as file:
         while block := file.read(_PIPE):
@@ -80,7 +80,7 @@ def read_stdin_lines(file: TextIO | None) -> Iterator[bytes]:
         yield from file.buffer
 
 
-def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
+def read_descriptor(descriptor: int, name: str) -> Generator[bytes]:
     """Yield the bytes of a pipe as soon as there are any."""
     with errors_of(name):
         while chunk := os.read(descriptor, _PIPE):
@@ -90,15 +90,6 @@ def read_descriptor(descriptor: int, name: str) -> Iterator[bytes]:
 def file_size(path: Path) -> int | None:
     """Return the bytes in a file; `None` if that is not known, as for a pipe."""
     return path.stat().st_size if path.is_file() else None
-
-
-def sizes_for(length: int, sizes: Sizes, seed: int) -> Iterator[int]:
-    """Yield random sizes of pieces for `length` bytes."""
-    rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
-    while length > 0:
-        size = rng.randint(*sizes)
-        length -= size
-        yield size
 
 
 @contextmanager
@@ -136,14 +127,14 @@ def open_stdout() -> LineWriter:
     return LineWriter(sys.stdout.buffer, is_terminal(sys.stdout))
 
 
-def open_stdin() -> Iterator[bytes]:
+def open_stdin() -> Generator[bytes]:
     """Read standard input as it arrives; if that is a person who types, say so first."""
     if is_terminal(sys.stdin) and is_terminal(sys.stderr):
         Console(stderr=True).print("reading what you type; Ctrl-D ends it", style="dim")
     return read_descriptor(_STANDARD_INPUT, _STDIN)
 
 
-def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
+def read_source(file: str, *, beside_output: bool = False) -> Generator[bytes]:
     """Yield a file in blocks, or standard input, for `-`, as it arrives."""
     if file == "-":
         return open_stdin()
@@ -151,7 +142,7 @@ def read_source(file: str, *, beside_output: bool = False) -> Iterator[bytes]:
     return show_progress(path, read_blocks(path), beside_output=beside_output)
 
 
-def show_progress(path: Path, pieces: Iterable[bytes], *, beside_output: bool = False) -> Iterator[bytes]:
+def show_progress(path: Path, pieces: Iterable[bytes], *, beside_output: bool = False) -> Generator[bytes]:
     """Pass the pieces of a file on, with a progress bar for a long one if nothing else is on the terminal."""
     has_room = beside_output or not is_terminal(sys.stdout)
     return _track(pieces, len, path.name, file_size(path), has_room=has_room)
@@ -165,7 +156,7 @@ def show_progress_of_files(files: Sequence[Path]) -> Iterator[Path]:
 
 def _track(
     items: Iterable[_Item], size_of: Callable[[_Item], int], name: str, total: int | None, *, has_room: bool
-) -> Iterator[_Item]:
+) -> Generator[_Item]:
     shows = total is not None and total > _LONG_FILE and is_terminal(sys.stderr) and has_room
     with Progress(console=Console(stderr=True), transient=True, disable=not shows) as progress:
         task = progress.add_task(escape(escape_unsafe(name)), total=total)
@@ -300,7 +291,9 @@ def cut_recording(recording: Recording, sizes: Sizes | None, seed: int) -> Recor
     """Return a recording in pieces of other sizes; the same without sizes."""
     if sizes is None:
         return recording
-    return recording.recut(sizes_for(len(recording.encode()), sizes, seed))
+    rng = random.Random(seed)  # noqa: S311 - sizes of pieces are not secret
+    enough = len(recording.encode()) // sizes.low + 1
+    return recording.recut(rng.randint(*sizes) for _ in range(enough))
 
 
 def play(pieces: Iterable[Piece], playback: Playback, since: float = 0.0) -> Iterator[Piece]:

@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Annotated
@@ -233,8 +234,7 @@ def mend(  # noqa: PLR0913 - options, all by name
         if check
         else ReportForPeople(report_to, error_width())
     )
-    with exit_codes():
-        chunks = read_source(file, beside_output=check)
+    with exit_codes(), closing(read_source(file, beside_output=check)) as chunks:
         writer = None if check else open_stdout()
         outcome = mend_stream(chunks, mending, writer, report)
         if writer is not None and (every_value or writer.is_terminal):
