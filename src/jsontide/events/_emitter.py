@@ -694,11 +694,8 @@ class EventEmitter(Scanner):
             self._emit_delta(join_pieces(pieces, done, count), self.index - len(self.held))
             self.emitted_pieces = count
         if not self.keeps_text and count:
-            self._drop_text()
-
-    def _drop_text(self) -> None:
-        self.pieces = []  # not cleared: a state may still refer to it
-        self.emitted_chars = self.emitted_pieces = 0
+            self.pieces = []  # not cleared: a state may still refer to it
+            self.emitted_chars = self.emitted_pieces = 0
 
     def reset_string(self) -> None:
         """Get ready for the next string."""

@@ -54,15 +54,16 @@ def dump(state: EventState) -> EventDump:
         position=state.to_tuple(),
         string_wanted=copy.string_wanted,
         error_count=copy.error_count,
-        frames=tuple(map(_dump_frame, open_frames(copy.top))),
+        frames=tuple(
+            {
+                "items": None if frame.items is None else flatten(frame.items),
+                **{name: getattr(frame, name) for name in _FRAME_FIELDS},
+            }
+            for frame in open_frames(copy.top)
+        ),
         recovery=copy.recovery,
         error=copy.error,
     )
-
-
-def _dump_frame(frame: EventFrame) -> dict[str, Any]:
-    items = None if frame.items is None else flatten(frame.items)
-    return {"items": items, **{name: getattr(frame, name) for name in _FRAME_FIELDS}}
 
 
 def load(dumped: EventDump) -> EventEmitter:

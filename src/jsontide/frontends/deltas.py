@@ -63,7 +63,6 @@ from jsontide.runs.types import PendingResult, Result, RunOutcome, Step
 from jsontide.text import Limits
 from jsontide.text.options import MAX_LIMIT
 from jsontide.tree import ParserState, create_parser_state, finalize, parse_chunk
-from jsontide.tree.log import has_decimals
 
 Delta: TypeAlias = list[Any]
 """What changed, as plain JSON."""
@@ -184,7 +183,7 @@ class _DeltaWriter:
             raise _NotContinuedError
 
     def _json(self, before: ParserState | None, after: ParserState) -> None:
-        self._form(_ALONE, {"written": True, "decimals": True} if has_decimals(after) else {"written": True})
+        self._form(_ALONE, {"written": True, "decimals": True} if after.floats == "decimal" else {"written": True})
         self._changes(_ALONE, self._again(_ALONE, after.value) or read_changes(before, after), after.index)
         error = after.error
         if error is not None and (before is None or before.error is None):

@@ -41,7 +41,7 @@ from jsontide.schema._variants import (
     open_variants,
 )
 from jsontide.tree import ParserState
-from jsontide.tree.log import Log, OpenScalar, count_pieces, find_position, open_scalar
+from jsontide.tree.log import Log, OpenScalar, find_position, open_scalar
 from jsontide.tree.tape import Container, ObjectContainer
 from jsontide.tree.views import NO_STRING, View, Viewable, ViewChain, ViewPool, is_same
 
@@ -479,7 +479,7 @@ class SchemaFold:
 
     def grow(self, state: ParserState) -> JsonValue | Missing:
         """Return the value at a state that adds nothing but more of the open string, if that is shown."""
-        self.views.piece_count = count_pieces(state)
+        self.views.piece_count = state._piece_count
         return self.show()
 
     def replay(self, state: ParserState, value: JsonValue | Missing) -> None:

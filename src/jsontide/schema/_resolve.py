@@ -19,7 +19,7 @@ from jsontide.schema._resolution import Resolution, Status
 from jsontide.schema._validator import Violation, drop_reported, locate
 from jsontide.schema.options import Policies, TypeAdapterLike
 from jsontide.tree import ParserState
-from jsontide.tree.log import Log, check_floats, continues, find_position, has_decimals, is_still_at
+from jsontide.tree.log import Log, continues, find_position, is_still_at
 from jsontide.tree.views import NO_STRING
 
 Model = TypeVar("Model")
@@ -59,7 +59,7 @@ class ResolutionReport(Generic[Model]):
 
     def fits(self, value: JsonValue, state: ParserState) -> bool:
         """Return whether the validator accepts this value instead of the one that a state has."""
-        found = self.compiled.validator.validate(value, self.fold.memory, has_decimals=has_decimals(state))
+        found = self.compiled.validator.validate(value, self.fold.memory, has_decimals=state.floats == "decimal")
         return found.is_sure and not found.problems
 
     def reduce(self, state: ParserState) -> tuple[Callable[..., object], tuple[object, ...]]:
@@ -102,9 +102,11 @@ def from_json_ast(
     >>> resolution.value
     {'to': 'Kyoto'}
     """
-    state = check_state(state, ParserState)
+    if not isinstance(state, ParserState):  # asked here, because this runs for every chunk
+        state = check_state(state, ParserState)
     if before is not None:
-        before = check_type("the resolution before", before, Resolution, "a Resolution")
+        if not isinstance(before, Resolution):
+            before = check_type("the resolution before", before, Resolution, "a Resolution")
         report = before._report
         if report.source is schema and report.policies is policies:
             return before if before._state is state else _continue(before, state)
@@ -117,7 +119,8 @@ def _restore(source: object, policies: Policies | None, state: ParserState) -> R
 
 def _start(compiled: CompiledSchema[Model], state: ParserState) -> Resolution[Model]:
     """Resolve a state from the start of its text."""
-    check_floats(state)
+    if state.floats == "lexeme":
+        raise ValueError('numbers must be numbers here: create the state with floats="float" or floats="decimal"')
     return _resolve(compiled, state, SchemaFold(compiled.node, state))
 
 
@@ -167,7 +170,7 @@ def _validate(resolution: Resolution[Model], before: Resolution[Model] | None) -
         resolution._report, resolution.value = before._report, before.value
         return
     value, memory = cast("JsonValue", state.value), report.fold.memory
-    validated = report.compiled.validator.validate(value, memory, has_decimals=has_decimals(state))
+    validated = report.compiled.validator.validate(value, memory, has_decimals=state.floats == "decimal")
     is_agreed = report.status is not Status.MISMATCH and not report.fold.stack.has_doubts
     if validated.problems or not (is_agreed or validated.is_sure):
         report.open_errors = _locate_problems(validated.problems, resolution)

@@ -31,7 +31,12 @@ def parse_number(lexeme: str, is_integer: bool, floats: str) -> object:
         return parse_int(lexeme)
     if floats == "float":
         return _FLOAT(lexeme)
-    return lexeme if floats == "lexeme" else parse_decimal(lexeme)
+    if floats == "lexeme":
+        return lexeme
+    try:
+        return Decimal(lexeme, _CONTEXT)
+    except InvalidOperation:
+        return None
 
 
 def parse_int(lexeme: str) -> object:
@@ -49,14 +54,6 @@ def parse_int(lexeme: str) -> object:
     for begin in range(first, len(digits), _DIGITS_AT_ONCE):
         value = value * _SHIFT + _INT(digits[begin : begin + _DIGITS_AT_ONCE])
     return -value if is_negative else value
-
-
-def parse_decimal(lexeme: str) -> Decimal | None:
-    """Return the exact value, or `None` if its exponent is out of range for `Decimal`."""
-    try:
-        return Decimal(lexeme, _CONTEXT)
-    except InvalidOperation:
-        return None
 
 
 def round_trips(lexeme: str, is_integer: bool) -> bool:

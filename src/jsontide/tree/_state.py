@@ -143,6 +143,11 @@ class ParserState(Position):
         return self._index
 
     @property
+    def floats(self) -> str:
+        """The option `floats` that it was created with."""
+        return self._tape.floats
+
+    @property
     def line(self) -> int:
         """The line of the next character, from 1."""
         return self._line[0]
@@ -155,7 +160,7 @@ class ParserState(Position):
     def _end_at(self, index: int, error: ParserError | None) -> ParserState:
         """Return a state that shows the same, at another index, and after this error if there is one.
 
-        For a copy of a state whose text is not known: what it shows was written anew, and where it stands is told.
+        For a copy of a state whose text is not known: its value was written anew, and its place comes from outside.
         """
         tape = claim(self)
         if error is not None:

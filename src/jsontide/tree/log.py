@@ -182,25 +182,9 @@ def is_still_at(state: ParserState, before: ParserState) -> bool:
     return not has_open_scalar(state) and not has_open_scalar(before)
 
 
-def count_pieces(state: ParserState) -> int:
-    """Return how many pieces there are of the open scalar."""
-    return state._piece_count
-
-
 def open_scalar(state: ParserState) -> OpenScalar | None:
     """Return the open scalar, unless it is hidden by an earlier member of the same key."""
     return None if state._is_duplicate or not has_open_scalar(state) else OpenScalar(state)
-
-
-def has_decimals(state: ParserState) -> bool:
-    """Return whether numbers may be decimals."""
-    return state._tape.floats == "decimal"
-
-
-def check_floats(state: ParserState) -> None:
-    """Raise `ValueError` for states whose numbers are strings."""
-    if state._tape.floats == "lexeme":
-        raise ValueError('numbers must be numbers here: create the state with floats="float" or floats="decimal"')
 
 
 def find_position(state: ParserState, index: int) -> tuple[int, int]:
