@@ -12,18 +12,7 @@ from tests.cli.streams import openai
 
 RECORDING = EXAMPLES / "chat" / "recording.ndjson"
 COMMANDS = (
-    "record",
-    "replay",
-    "watch",
-    "events",
-    "get",
-    "chunk",
-    "mend",
-    "check",
-    "stats",
-    "studio",
-    "batch",
-    "compare",
+    *("record", "replay", "watch", "events", "get", "chunk", "mend", "check", "stats", "studio", "batch", "compare"),
 )
 
 
@@ -62,6 +51,17 @@ def test_the_version_says_which_speed_it_has() -> None:
         (["stats", RECORDING, "--plot", "no/such/folder"], "cannot write no/such/folder"),
         (["check", ITINERARY], "--schema"),
         (["studio", "no-such-file"], "no such file"),
+        (["chunk", "missing.jsonl"], "No such file"),
+        (["chunk", "-", "--max-wait", "0"], "--max-wait"),
+        (["chunk", "-", "--numbers", "big"], "--numbers"),
+        (["get", "days[", "-"], "an index"),
+        (["get"], "Missing argument"),
+        (["get", "a", "no"], "No such file"),
+        (["events", "--path", "a..b"], "--path"),
+        (["mend", "no-such-file.txt"], "No such file"),
+        (["mend", "."], "Is a directory"),
+        (["mend", "-", "--without", "commas"], "there is no kind 'commas'; there are prose, "),
+        (["mend", "-", "--without", "enum"], "there is no kind 'enum'"),
         (["dance"], "dance"),
     ],
 )

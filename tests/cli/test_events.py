@@ -110,15 +110,6 @@ def test_what_came_before_an_error_is_written(tmp_path: Path) -> None:
     assert (result.exit_code, result.stdout) == (1, "1\n2\n")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["get", "days[", "-"], ["get"], ["events", "--path", "a..b"], ["get", "a", "no"]]
-)
-def test_what_is_not_usable_ends_with_2(arguments: list[str]) -> None:
-    result = run(*arguments)
-    assert result.exit_code == 2
-    assert "Traceback" not in result.stderr
-
-
 SSE = openai('{"days": [{"n": 1}, ', '{"n": 2}]}', call='{"q": "tide"}', reason="tool_calls")
 
 

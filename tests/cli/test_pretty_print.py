@@ -1,14 +1,21 @@
 import itertools
 import json
+from functools import reduce
+from operator import getitem
 from pathlib import Path as FilePath
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
 from jsontide import MISSING, JsonValue, create_parser_state, parse_chunk
 from jsontide.cli._drawing import Room, print_end
+from jsontide.cli._output import write_pretty
 from jsontide.frontends import open_path
+from jsontide.frontends.changes import walk
 from jsontide.tree import Path
 
 ITINERARY = FilePath(__file__).parents[2] / "examples" / "itinerary.json"
@@ -73,9 +80,6 @@ def test_of_a_long_value_the_end_is_shown(height: int) -> None:
     whole = rows(list(range(50)))
     shown = rows(list(range(50)), height=height)
     assert shown == ["⋮", *whole[len(whole) - height + 1 :]]
-
-
-def test_a_value_that_just_fits_has_no_dots() -> None:
     assert rows([1, 2], height=4) == ["[", "  1,", "  2", "]"]
 
 
@@ -117,3 +121,38 @@ def test_a_frame_looks_only_at_what_fits() -> None:
     value = CountingList(itertools.repeat(0, 100_000))
     rows(value, (), height=20)
     assert value.taken <= 21
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(VALUES)
+def test_a_value_is_written_as_json_writes_it(value: JsonValue) -> None:
+    assert write_pretty(value) == json.dumps(value, indent=2, ensure_ascii=False)
+
+
+@given(VALUES)
+def test_a_walk_finds_every_value_at_its_path(value: JsonValue) -> None:
+    found = list(walk(value, ("x",)))
+    assert found[0] == (("x",), value)
+    whole: Any = {"x": value}
+    assert all(reduce(getitem, path, whole) is inner for path, inner in found)
+    assert len({path for path, _ in found}) == len(found)
+
+
+def test_a_document_may_be_deeper_than_the_stack_of_python() -> None:
+    deep: JsonValue = []
+    for _ in range(5_000):
+        deep = [deep]
+    text = write_pretty(deep)
+    assert "".join(text.split()) == "[" * 5_001 + "]" * 5_001
+    assert max(map(len, text.splitlines())) < 500
+    assert sum(1 for _ in walk(deep)) == 5_001
+
+
+def test_numbers_that_python_cannot_hold_are_written() -> None:
+    assert json.loads(write_pretty([float("inf"), float("-inf")])) == [float("inf"), float("-inf")]
