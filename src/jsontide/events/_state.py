@@ -1,8 +1,8 @@
-""" The state of an accumulator, and `(state, fragment) -> (state, updates)`: its pure form.
+"""The state of an accumulator, and `(state, fragment) -> (state, updates)`: its pure form.
 
 A state is an immutable mark on an emitter. Feeding the newest state of an emitter continues with it; feeding an older
 one forks first. Invalid text raises nothing: the error is an update.
-""" 
+"""
 
 from __future__ import annotations
 
