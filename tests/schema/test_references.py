@@ -228,9 +228,33 @@ def test_a_schema_cannot_use_the_keywords_that_types_use() -> None:
         assert from_json_ast(schema, fed(whole('{"a": 1}'))).status is Status.FINAL
 
 
-def test_a_dialect_that_is_no_text_is_refused() -> None:
-    with pytest.raises(UnsupportedSchemaError, match="not of type 'string'"):
-        from_json_ast({"$schema": []}, fed(whole("1 ")))
+WRONG: dict[str, Any] = {
+    "an address that is none": {"$schema": "http://["},
+    "an address with a character that is none": {"$id": "http://\u2100.com"},
+    "a dialect that is no text": {"$schema": []},
+    "an id that is no text": {"$id": []},
+    "an anchor that is none": {"$anchor": "http://["},
+    "a vocabulary that is none": {"$vocabulary": {"http://[": 1}},
+    "a length that is no number": {"minLength": "3"},
+    "a pattern that is none": {"pattern": "("},
+    "a type that is none": {"type": 5},
+}
+
+
+# Older dialects do not have all of these keywords, and what nothing uses may be anything.
+USED = [place for place in PLACES if "$schema" not in PLACES[place]({}) and not place.endswith("nothing uses")]
+
+
+@pytest.mark.parametrize("place", USED)
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_keyword_with_a_wrong_value_is_refused_when_the_schema_is_read(place: str, wrong: str) -> None:
+    with pytest.raises(UnsupportedSchemaError):
+        from_json_ast(PLACES[place](WRONG[wrong]), create_parser_state())
+
+
+def test_a_part_that_is_a_boolean_is_read_like_others() -> None:
+    schema = {"uniqueItems": True, "items": {"$ref": "#/own"}, "own": True}
+    assert closed(schema, "[1]").status is Status.FINAL
 
 
 def test_a_nullable_member_may_have_any_name() -> None:

@@ -171,7 +171,9 @@ def _compile_text(text: str) -> tuple[SchemaNode, Validator[Any]]:
     dialect = root.get("$schema") if isinstance(root, dict) else None
     root = resolve_references(allow_nulls(root))
     validator = JsonSchemaValidator(root, dialect)
-    return _build_nodes(root, validator.find_checks, is_type=False), validator
+    node = _build_nodes(root, validator.find_checks, is_type=False)
+    validator.prepare()
+    return node, validator
 
 
 @lru_cache(_MAX_CACHED_SCHEMAS)

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
-from urllib.parse import unquote, urldefrag, urljoin
+from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide.schema._mismatch import UnsupportedSchemaError, shorten
@@ -304,6 +304,8 @@ def resolve_references(root: AnySchema) -> AnySchema:
                 fail(f"{keyword!r} is not supported", _get_pointer(place))
         if "$ref" in place.value:
             place.value["$ref"] = names.resolve(place)
+        if isinstance(dialect := place.value.get("$schema"), str):
+            _check_uri(dialect, place)
     for schema in [place.value for place in names.schemas]:
         for key in list(schema):
             if key.startswith(_OWN_PREFIX) or (key in (names.id_keyword, "$schema") and isinstance(schema[key], str)):
@@ -336,6 +338,7 @@ class _Names:
             name = schema.get(self.id_keyword)
             if isinstance(name, str) and not (self._are_siblings_ignored and "$ref" in schema):
                 anchors.append(name.removeprefix("#") if name.startswith("#") else None)
+                _check_uri(name, place)
                 base = _join_uri(base, name, place)[0]
             anchors += [schema.get("$anchor"), schema.get("$dynamicAnchor")]
         self._bases[id(place.value)] = base
@@ -377,6 +380,13 @@ def _join_uri(base: str, name: str, place: _Place) -> tuple[str, str]:
     if len(uri) > _MAX_NAME_LENGTH:
         fail(f"a URI has more than {_MAX_NAME_LENGTH} characters", _get_pointer(place))
     return uri, fragment
+
+
+def _check_uri(name: str, place: _Place) -> None:
+    try:
+        urlsplit(name)
+    except ValueError:
+        fail(f"{name!r} is not a URI", _get_pointer(place))
 
 
 def _get_pointer(place: _Place) -> str:

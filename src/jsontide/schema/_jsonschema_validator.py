@@ -17,7 +17,8 @@ Rule: what would take too long raises `TooComplexError`; an error that is only y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Set, Sized
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from jsontide._path import Path
 from jsontide._values import MISSING, JsonValue, Missing
-from jsontide.schema._json_schema import ALSO, AnySchema, Schema, fail, iterate_schemas
+from jsontide.schema._json_schema import ALSO, AnySchema, Schema, fail, follow_pointer, iterate_schemas
 from jsontide.schema._mismatch import MismatchReason, UnsupportedSchemaError, shorten
 from jsontide.schema._regex import TooComplexError, get_regex
 from jsontide.schema._validator import (
@@ -88,6 +89,12 @@ class JsonSchemaValidator:
         self._dialect = dialect
         self._is_there = has_package("jsonschema")
         self._tool: Tool | None = None
+
+    def prepare(self) -> None:
+        """Refuse a schema that is wrong; one that is too deep for the recursion of `jsonschema` only checks less."""
+        if self._is_there and self._root not in ({}, True):
+            with suppress(RecursionError):
+                self._tool = _build_tool(self._root, self._dialect)
 
     def validate(self, value: JsonValue, memory: Memory, *, has_decimals: bool) -> Validation[JsonValue]:
         need_package("jsonschema", "the end of a document with a JSON Schema")
@@ -159,6 +166,29 @@ def _to_problem(error: ValidationError, value: JsonValue) -> Violation:
     return Violation(path, reason, expected)
 
 
+def _check_keywords(root: AnySchema, standard: Any) -> None:
+    """Refuse a schema that its dialect does not allow, also where only a `$ref` leads to a part; each is read once."""
+    from jsonschema.exceptions import SchemaError
+
+    refs = {"#", *(part["$ref"] for part in iterate_schemas(root) if "$ref" in part)}
+    parts = {ref: follow_pointer(root, ref) for ref in refs}
+    ids = {id(part) for part in parts.values() if isinstance(part, dict)}
+    for ref, part in parts.items():
+        try:
+            standard.check_schema(_without(part, ids))
+        except SchemaError as error:
+            raise UnsupportedSchemaError(error.message, "/".join([ref, *map(str, error.absolute_path)])) from error
+
+
+def _without(value: Any, parts: Set[int]) -> Any:
+    """Return a copy of a container with an empty schema in place of each of the parts, which are given by their `id`."""
+    if isinstance(value, dict):
+        return {key: {} if id(each) in parts else _without(each, parts) for key, each in value.items()}
+    if isinstance(value, list):
+        return [{} if id(each) in parts else _without(each, parts) for each in value]
+    return value
+
+
 def _check_patterns(root: AnySchema) -> None:
     """Refuse patterns that `jsonschema` would run with `re` for `unevaluatedProperties`, if that may take too long."""
     parts = list(iterate_schemas(root))
@@ -173,16 +203,12 @@ def _check_patterns(root: AnySchema) -> None:
 
 def _build_tool(root: AnySchema, dialect: object) -> Tool:
     from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
     from jsonschema.validators import validator_for
     from referencing import Registry
 
     known = {"$schema": dialect} if isinstance(dialect, str) else {}
     standard: Any = validator_for(known, default=Draft202012Validator)
-    try:
-        standard.check_schema(root)
-    except SchemaError as error:
-        raise UnsupportedSchemaError(error.message, "/".join(["#", *map(str, error.absolute_path)])) from error
+    _check_keywords(root, standard)
     _check_patterns(root)
     # By default `jsonschema` opens what a reference names; an empty registry has nothing to open.
     tool: Tool = _harden(standard)(root, registry=Registry())
