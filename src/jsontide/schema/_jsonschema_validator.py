@@ -17,7 +17,7 @@ Rule: what would take too long raises `TooComplexError`; an error that is only y
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -180,8 +180,8 @@ def _check_keywords(root: AnySchema, standard: Any) -> None:
             raise UnsupportedSchemaError(error.message, "/".join([ref, *map(str, error.absolute_path)])) from error
 
 
-def _without(value: Any, parts: Set[int]) -> Any:
-    """Return a copy of a container with an empty schema in place of each of the parts, which are given by their `id`."""
+def _without(value: Any, parts: set[int]) -> Any:
+    """Return a copy of a container with empty schemas in place of the parts, which are given by their `id`."""
     if isinstance(value, dict):
         return {key: {} if id(each) in parts else _without(each, parts) for key, each in value.items()}
     if isinstance(value, list):
