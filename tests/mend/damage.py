@@ -1257,8 +1257,14 @@ def mixture(value: Any, random: Random) -> Document:
     inside = [name for name in names if name not in AROUND]
     for name in inside + [name for name in AROUND if name in names]:
         DAMAGES[name](document, random)
-    document.is_certain = document.is_certain and document.are_apart()
+    escapes_are_clear = "unknown_escape" not in names or not has_code_quotes(document)
+    document.is_certain = document.is_certain and document.are_apart() and escapes_are_clear
     return document
+
+
+def has_code_quotes(document: Document) -> bool:
+    """Whether a string looks like one of Python or JavaScript, which know more escapes than JSON in all strings."""
+    return any(token.text.startswith(("'", "`", '"""')) for token in document.tokens if token.role in {"key", "string"})
 
 
 # Documents drawn anew, each from one seed.

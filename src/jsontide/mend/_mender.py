@@ -212,6 +212,9 @@ class Mender:
         if buffer.mode == STRING and tally.marks and (tally.has_key or not tally.is_balanced):
             buffer.fail(Reason.AMBIGUOUS, "a clear end of the string with quotation marks inside", END_OF_TEXT, end)
             return ""
+        if self.strings.has_bracket:  # a string may have ended there, and the bracket be a wrong one
+            buffer.fail(Reason.AMBIGUOUS, "all closing brackets after quotation marks inside", END_OF_TEXT, end)
+            return ""
         buffer.note_truncation(END_OF_TEXT, end)
         closers = buffer.closers = _LATE_END.get(buffer.mode, "") + closers_of(self.value.top)
         if closers:

@@ -19,6 +19,7 @@ from jsontide.mend._look import (
     MISSING,
     NO,
     ODD_SPACES,
+    SPACES,
     UNDECIDED,
     UNKNOWN,
     WAIT,
@@ -63,7 +64,13 @@ _ASSIGNS: Final = re.compile(
 )
 _NAMED_ITEM: Final = re.compile(r"[\w.]+\s*([,=]?)")
 """A name as an item of a tuple, or as the name of an argument."""
+_INSIDE: Final = re.compile(
+    r"""(?:(?:["'}\]\d]|true|false|null)\s*,\s*(?:"[^"\n]*"\s*:)?|(?:\A|\n)[^"\n]*"\s*:|\A\s*:)\s*\Z"""
+)
+"""What stands before a value inside of another one, whose beginning was in the prompt."""
 _LONGEST_BEGUN: Final = 80
+_QUOTATION_MARKS: Final = '"“”„«»'
+"""What may be around a key; an apostrophe says less."""
 _EMPTY_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 
 
@@ -305,7 +312,9 @@ class Outside:
                 self.has_quote = self.has_quote and not self.found
             self._note_words(i, words)
             self.at_start = False
-            self.has_quote = self.has_quote or ((self.found or self.open_brackets != "") and '"' in words)
+            if self.found or self.open_brackets:
+                marks = '"' if self.found else _QUOTATION_MARKS
+                self.has_quote = self.has_quote or any([mark in words for mark in marks])
             return place if self.buffer.drop(i, place, self.prose_kind) else i
         return self._read_mark(i, n)
 
@@ -588,11 +597,15 @@ class Outside:
         )
 
     def _is_in_cell(self, i: i64) -> bool:
-        """Return whether the object at `i` may be inside a cell of CSV: its marks are doubled, with others before."""
+        """Return whether the value at `i` may be inside a cell of CSV: its marks are doubled, with others before."""
         text = self.buffer.text
         if self.last_char == '"' or not (self.line_marks or self.has_quote):
             return False
-        return find_wrapping(text, i, self.buffer.limit(i, len(text)), False) == DOUBLED
+        end = self.buffer.limit(i, len(text))
+        while i < end and text[i] in "[{":
+            i = skip_spaces(text, i + 1, end)
+        is_doubled = text.startswith(DOUBLED, i) and i + 2 < end
+        return is_doubled and text[i + 2] not in SPACES and text[i + 2] not in AFTER_STRING
 
     def _begin_value(self, i: i64) -> i64:
         if not self.found:
@@ -624,6 +637,7 @@ class Outside:
         buffer = self.buffer
         if (self.had_brackets and self.has_quote) or self._is_in_cell(i):
             return buffer.fail_ambiguous(i, "no value after brackets that may be one")
+        self.had_brackets = self.had_brackets or _INSIDE.search(buffer.drop_text) is not None
         buffer.flush_drop()
         self.open_brackets = self.aside = ""
         self.prose_kind = RepairKind.PROSE

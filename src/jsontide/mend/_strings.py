@@ -58,8 +58,12 @@ _MAY_END: Final = 32
 _LATER_ITEM: Final = 128
 """It is the first string that “ or „ begins, after a comma: what is between may be text of a string before."""
 _MAY_HAVE_ENDED: Final = ODD_MARKS | _MAY_END
-_CODE_QUOTES: Final = ("'", "`", "'''")
+_CODE_QUOTES: Final = ("'", "`", "'''", '"""')
 """What ends the strings of Python and JavaScript, which know more escapes than JSON."""
+_IN_CODE: Final = 1
+"""A string of Python or JavaScript: there, others between plain marks know the same escapes, as `"it's \\x00"`."""
+_KEPT: Final = 2
+"""Such an escape between plain marks, whose backslash was kept."""
 _CODE_LETTERS: Final = "xuUav01234567N\n\r"
 """What begins an escape there, and is text, or means something else, elsewhere."""
 _HEX: Final = "0123456789abcdefABCDEF"
@@ -80,9 +84,11 @@ class Strings:
     __slots__ = (
         "after_empty",
         "buffer",
+        "code",
         "equals",
         "escape_end",
         "escapes",
+        "has_bracket",
         "may_be_doubled",
         "opens_json",
         "quote",
@@ -108,6 +114,8 @@ class Strings:
         typographic_end: str = "",
         may_be_doubled: bool = False,
         after_empty: bool = False,
+        has_bracket: bool = False,
+        code: i64 = 0,
     ) -> None:
         self.buffer: Final = buffer
         self.value: Final = value
@@ -122,6 +130,8 @@ class Strings:
         self.typographic_end: str = typographic_end  # what ended those that “ or „ began: " or, for all others, ”
         self.may_be_doubled: bool = may_be_doubled  # whether the first key is empty, and so have been all strings
         self.after_empty: bool = after_empty  # whether the open string is an item after an empty one
+        self.has_bracket: bool = has_bracket  # whether a bracket has followed a mark that was taken for text
+        self.code: i64 = code  # the signs of Python and JavaScript that there are
 
     def kept(self) -> tuple[Any, ...]:
         return (
@@ -136,6 +146,8 @@ class Strings:
             self.typographic_end,
             self.may_be_doubled,
             self.after_empty,
+            self.has_bracket,
+            self.code,
         )
 
     def _read_escape(self, i: i64, n: i64) -> i64:
@@ -188,9 +200,17 @@ class Strings:
         char = buffer.text[i + 1]
         if char == "'" or char in self.quote:
             return i + 2 if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
-        if not self.see_escape(i, _UNKNOWN):
+        if not self.see_escape(i, _UNKNOWN) or (char in _CODE_LETTERS and not self._see_code(i, _KEPT)):
             return i
         return i + 1 if buffer.edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
+
+    def _see_code(self, i: i64, sign: i64) -> bool:
+        """Note a sign of code, or of the opposite; return whether it is not in doubt what escapes mean."""
+        if sign == _IN_CODE or self.quote == '"':
+            self.code |= sign
+        if self.code == _IN_CODE | _KEPT:
+            self.buffer.fail_ambiguous(i, "escapes of JSON beside strings of Python or JavaScript")
+        return not self.buffer.is_over
 
     def _read_code_escape(self, i: i64, n: i64) -> i64:
         """Read an escape of Python or JavaScript at `i`: a code point in two or eight digits, or in braces.
@@ -327,7 +347,8 @@ class Strings:
     def _read_mark_inside(self, i: i64, n: i64) -> i64:
         """Read a mark of JSON inside others; it may end a string that “ or „ begins."""
         buffer = self.buffer
-        is_first = self.escapes & _MARKED == 0 and buffer.base + i > self.start
+        is_begin = buffer.base + i == self.start and self.typographic_end != '"'
+        is_first = self.escapes & _MARKED == 0 and not is_begin
         may_end = is_first and self.quote in OPEN_ONLY
         found = self._may_end_here(i, n) if may_end else NO
         if (found == WAIT and buffer.is_late(i, n)) or (found == YES and self.escapes & _LATER_ITEM):
@@ -550,17 +571,15 @@ class Strings:
         elif not buffer.edit(i, i + 1, '\\"' if mark == '"' else f"\\u{ord(mark):04x}", RepairKind.INNER_QUOTE):
             return i
         self.tally = tally
+        self.has_bracket = self.has_bracket or text[after : after + 1] in ("}", "]", ")")
         return i + 1
 
     def _end(self, i: i64) -> i64:
         buffer = self.buffer
         is_key = buffer.mode == KEY_TEXT
         self.may_be_doubled = self.may_be_doubled and buffer.base + i == self.start
-        if self.quote in OPEN_ONLY:
-            mark = '"' if buffer.text[i] == '"' else "”"
-            if self.typographic_end not in ("", mark):
-                return buffer.fail_ambiguous(i, "the same quotation marks around all strings")
-            self.typographic_end = mark
+        if not self._ends_as_others(i):
+            return i
         if buffer.text[i] != '"' and not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
             return i
         if self.escapes & _MAY_HAVE_ENDED == _MAY_HAVE_ENDED:
@@ -577,6 +596,17 @@ class Strings:
             self.value.leave(i + 1)
         return i + 1
 
+    def _ends_as_others(self, i: i64) -> bool:
+        """Note the mark at `i`, which ends the string; return whether strings that begin like it all end so."""
+        if self.quote not in OPEN_ONLY:
+            return True
+        mark = '"' if self.buffer.text[i] == '"' else "”"
+        if self.typographic_end not in ("", mark):
+            self.buffer.fail_ambiguous(i, "the same quotation marks around all strings")
+            return False
+        self.typographic_end = mark
+        return True
+
     def _key_before(self, i: i64) -> str:
         """Return the key that ends at `i`; nothing if it is too long to be held, or odd."""
         begin: i64 = self.start - self.buffer.base
@@ -587,7 +617,7 @@ class Strings:
         buffer = self.buffer
         place = skip_comments(buffer.text, i + 1, n)
         place = skip_comments(buffer.text, place + 1, n)
-        if not buffer.edit(i, place + 1, "", RepairKind.CONCATENATION):
+        if not self._ends_as_others(i) or not buffer.edit(i, place + 1, "", RepairKind.CONCATENATION):
             return i
         self.quote = CLOSING[buffer.text[place]]
         self.start = buffer.base + place + 1
@@ -615,7 +645,7 @@ class Strings:
             return buffer.wait(i)
         if place == n or buffer.text[place] in AFTER_STRING:
             self.tally = Tally(1)  # the third mark may end a string that is only one mark
-        if not buffer.edit(i, i + 2, "", RepairKind.QUOTES):
+        if not self._see_code(i, _IN_CODE) or not buffer.edit(i, i + 2, "", RepairKind.QUOTES):
             return i
         self.quote = buffer.text[i] * _TRIPLE
         return i + 2
@@ -711,7 +741,9 @@ class Strings:
             self.value.release()
         else:
             buffer.hold_key(i)
-        if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES):
+        if not buffer.edit(i, i + 1, '"', RepairKind.QUOTES) or (
+            char in _CODE_QUOTES and not self._see_code(i, _IN_CODE)
+        ):
             return i
         is_later = buffer.mode == ITEM or buffer.mode == KEY
         buffer.mode = mode
