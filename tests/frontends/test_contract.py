@@ -172,6 +172,13 @@ def test_what_a_provider_says_of_a_failure_stays_on_the_server(protocol: Protoco
     assert (told.reason, told.runs) == ("the provider failed", [])
 
 
+def test_why_a_tool_of_the_provider_failed_stays_on_the_server(protocol: Protocol) -> None:
+    item = {"type": "mcp_call", "id": "m", "name": "look", "server_label": "s", "arguments": "{}", "error": INSIDE}
+    turn = read([{"type": "response.output_item.done", "output_index": 0, "item": item}])
+    assert INSIDE in str(turn[-1].parts[0].extra), "nothing is hidden"
+    assert INSIDE.encode() not in encode(protocol.make(), turn)
+
+
 def test_an_application_says_what_clients_are_told(protocol: Protocol) -> None:
     encoder = protocol.make().with_describe_error(lambda error: f"sorry: {error.message}")
     for name in ("chat", "chat, in a call"):

@@ -361,8 +361,9 @@ def part_metadata(part: Part, provider: str | None, *, exact: bool = False) -> d
     known: dict[str, JsonValue] = {"item_id": part.item_id}
     if isinstance(part, ReasoningPart):
         known |= {"signature": part.signature, "encrypted": part.encrypted, "redacted": part.redacted or None}
-    if part.extra:
-        known["extra"] = part.extra
+    # Why a tool of the provider failed stays on the server, as all that it says in errors; nobody needs it back.
+    if extra := {key: value for key, value in part.extra.items() if key != "error"}:
+        known["extra"] = extra
     if not exact and isinstance(part, CompleteCall) and not _is_exact(part.arguments_value):
         known["arguments"] = write_json(part.arguments_value) if part.repairs else part.arguments
     known = _without_none(known)
