@@ -35,6 +35,7 @@ from jsontide.providers.base import (
     check_delta,
     check_fields,
     check_item,
+    check_places,
     check_rest,
     check_unknown,
     describe_error,
@@ -46,6 +47,7 @@ from jsontide.providers.base import (
     items_in,
     keep_metadata,
     list_of,
+    load_json,
     plain,
     read_error,
     rest_of,
@@ -79,10 +81,25 @@ _REASONS: Final = {
     "compaction": "pause",
 }
 _EVENT_TYPES: Final = ("message_start", "message_delta", "message_stop")
-_REPEATING_TYPES: Final = frozenset(
-    ("", "citation", "compaction", "input_json", "message", "ping", "signature", "text", "thinking")
-)
-"""Events of the SDK's helpers, and those that say nothing."""
+_NO_FIELDS: Final[frozenset[str]] = frozenset()
+_PLACES: Final = {
+    "message_start": frozenset(("message",)),
+    "content_block_start": frozenset(("content_block",)),
+    "content_block_stop": frozenset(("content_block",)),
+    "message_delta": frozenset(("delta",)),
+    "message_stop": frozenset(("message",)),
+    # Events of the SDK's helpers, which repeat others.
+    "citation": frozenset(("citation", "snapshot")),
+    "compaction": frozenset(("content",)),
+    "input_json": frozenset(("partial_json", "snapshot")),
+    "message": frozenset(("content",)),
+    "signature": frozenset(("signature",)),
+    "text": frozenset(("snapshot", "text")),
+    "thinking": frozenset(("snapshot", "thinking")),
+}
+"""The fields that hold something in the events of each kind."""
+_HOLDERS: Final = frozenset(("content_block", "delta", "message"))
+_SILENT_TYPES: Final = frozenset(("", "ping"))
 _REFUSAL_KEY: Final = -1
 """The key of the part that says why the model refused: blocks count from 0."""
 _DECLINED_KEY: Final = -2
@@ -97,10 +114,10 @@ _USAGE: Final = UsageNames(
     reasoning_tokens="output_tokens_details.thinking_tokens",
 )
 _NO_INPUT: Final = "the block of a call has no input, not even an empty one"
+_OTHER_INPUT: Final = "the block of a call has other input than its events"
 _NO_JSON: Final = "an event with more input of a tool has none that can be read"
 _ADDRESS_FIELDS: Final = frozenset(("index", "type"))
 _TYPE_FIELD: Final = frozenset(("type",))
-_NO_FIELDS: Final[frozenset[str]] = frozenset()
 _EVENT_FIELDS: Final = frozenset(("content_block", "delta", "error", "index", "message", "type", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("content", "id", "model", "parsed_output", "role", "stop_reason", "type", "usage"))
 _CALL_FIELDS: Final = frozenset(("id", "input", "name", "type"))
@@ -153,8 +170,7 @@ class AnthropicReader(StartReader):
             if len(event) > _USUAL_FIELD_COUNT + 1:
                 _read_more(draft, event)
             return self.continue_after(self.start.after_event())
-        check_unknown(draft, "delta", event.get("delta"))
-        check_unknown(draft, "usage", event.get("usage"))
+        check_places(draft, event, _PLACES.get(kind, _NO_FIELDS), _HOLDERS)
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
@@ -163,14 +179,12 @@ class AnthropicReader(StartReader):
             _read_block(draft, index_in(draft, event, "index"), item, block, False)
         elif kind == "content_block_stop":
             draft.close(integer_of(event, "index"))
+            check_whole(draft, dict_of(event, "content_block"))
             read_error(draft, event)
             keep_metadata(draft, event, _EVENT_FIELDS)
             return self
         elif kind == "message_delta":
-            delta = dict_of(event, "delta")
-            keep_metadata(draft, delta, _MESSAGE_FIELDS)
-            _read_end(draft, delta)
-            _read_usage(draft, event)
+            _read_message_delta(draft, event)
         elif kind == "error":
             _read_failure(draft, event)
             return self
@@ -222,18 +236,14 @@ def _read_unknown(draft: Draft, kind: str, event: dict[str, Any]) -> None:
     """Keep what an event of a kind that is not known says; what the end of a message repeats is known."""
     if read_error(draft, event):
         return
-    if not kind or kind == "ping" or (kind not in _REPEATING_TYPES and kind != "message_stop"):
-        check_unknown(draft, kind, event)
-        if isinstance(draft.find(integer_of(event, "index")), PartialCall):
-            check_delta(draft, event, _ADDRESS_FIELDS)
-    if kind in _REPEATING_TYPES:
-        return
     if kind == "message_stop":
         keep_metadata(draft, event, _EVENT_FIELDS)
-        return
-    rest = rest_of(event, _TYPE_FIELD)
-    if rest:
-        draft.set_metadata(kind, rest)
+    elif kind not in _PLACES:
+        if isinstance(draft.find(integer_of(event, "index")), PartialCall):
+            check_delta(draft, event, _ADDRESS_FIELDS)
+        rest = rest_of(event, _TYPE_FIELD)
+        if rest and kind not in _SILENT_TYPES:
+            draft.set_metadata(kind, rest)
 
 
 # Blocks.
@@ -291,6 +301,18 @@ def _read_result(draft: Draft, key: int, block: dict[str, Any]) -> bool:
     content = block.get("content")
     result: object = MISSING if content is None else plain(content)
     return attach_result(draft, call_id, key, result, rest_of(block, _RESULT_FIELDS))
+
+
+def check_whole(draft: Draft, block: dict[str, Any]) -> None:
+    """Note that a block, which repeats what events said of it, has other input than the call that they made."""
+    call_id, given = text_of(block, "id"), block.get("input")
+    if not call_id or given is None:
+        return
+    for part in draft.parts:
+        if isinstance(part, PartialCall) and part.id == call_id:
+            known = load_json(part.arguments or "{}")
+            if known is not None and known != (load_json(given) if isinstance(given, str) else plain(given)):
+                draft.lose(_OTHER_INPUT)
 
 
 def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[str, Any]) -> None:
@@ -388,6 +410,16 @@ def _read_citation(item: object) -> Citation:
 
 
 # The end.
+
+
+def _read_message_delta(draft: Draft, event: dict[str, Any]) -> None:
+    delta = dict_of(event, "delta")
+    if delta.get("type"):  # as those of blocks have
+        draft.lose(_NO_JSON)
+    check_unknown(draft, "delta", event.get("delta"))
+    keep_metadata(draft, delta, _MESSAGE_FIELDS)
+    _read_end(draft, delta)
+    _read_usage(draft, event)
 
 
 def _read_end(draft: Draft, by: dict[str, Any]) -> None:

@@ -281,6 +281,10 @@ _HOLDERS: Final = _ARGUMENTS | {"functioncall", "functioncalls", "toolcall", "to
 """These, and what they are in; a number under one of the others may count calls."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
+CUSTOM: Final = "custom"
+"""The type of calls whose arguments are a text."""
+_IN_CUSTOM: Final = (CUSTOM, "input")
+"""How fields are called that hold such a text, and many other things."""
 _USAGE_WORDS: Final = ("inference_geo", "search_context_size", "service_tier", "trafficType", "traffic_type")
 """Words that providers say in a usage, some of them where it has no numbers yet."""
 _LABELS: Final = frozenset(
@@ -448,9 +452,9 @@ def check_entry(draft: Draft, call: dict[str, Any], known: frozenset[str]) -> No
 
 
 def check_function(draft: Draft, function: dict[str, Any], known: frozenset[str]) -> None:
-    """Note what may be arguments among the fields of a function: without `arguments`, all that is not known may be."""
+    """Note what may be arguments among the fields of a function: without arguments, all that is not known may be."""
     check_rest(draft, function, known)
-    if function.get("arguments") is None:
+    if function.get("arguments") is None and function.get("input") is None:
         check_delta(draft, function, known)
 
 
@@ -502,6 +506,15 @@ def check_unknown(draft: Draft, name: str, value: object) -> None:
     _search(draft, name, value, _HOLDERS)
 
 
+def check_places(draft: Draft, event: dict[str, Any], own: frozenset[str], others: frozenset[str]) -> None:
+    """Note what may be arguments in a field that events of this kind do not have; `others` are those of other kinds."""
+    for name, value in event.items():
+        if value and name not in own:
+            if name in others:
+                draft.lose(_UNKNOWN.format(name))
+            check_unknown(draft, name, value)
+
+
 def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> None:
     """Note a field of one of these names that is not empty, also in JSON that is written as a text.
 
@@ -514,7 +527,11 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
             continue
         is_text, bare = isinstance(value, str), _bare(name)
         is_held = bare in holders and (is_text or bare in _ARGUMENTS or isinstance(value, (dict, list, tuple)))
-        if is_held or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')):
+        if (
+            is_held
+            or (bare in _IN_CUSTOM and _is_custom(draft, bare, value))
+            or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"'))
+        ):
             draft.lose(_UNKNOWN.format(name))
             return
         if is_text and str(value).lstrip().startswith(("{", "[")):
@@ -523,6 +540,13 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
             waiting.extend([(str(inner), each) for inner, each in value.items()])
         elif isinstance(value, (list, tuple)):
             waiting.extend([("", each) for each in value])
+
+
+def _is_custom(draft: Draft, name: str, value: object) -> bool:
+    """Return whether something may be the text of a custom tool: one was called, or it looks like such a call."""
+    if isinstance(value, (str, dict, list, tuple)) and any([part.extra.get("type") == CUSTOM for part in draft.parts]):
+        return True
+    return name == CUSTOM and isinstance(value, dict) and "'input'" in str(value)
 
 
 def _bare(name: str) -> str:

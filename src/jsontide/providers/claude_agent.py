@@ -15,30 +15,37 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 from jsontide.messages.draft import Draft
-from jsontide.providers.anthropic import AnthropicReader
+from jsontide.providers.anthropic import AnthropicReader, check_whole
 from jsontide.providers.base import (
     SECOND_MESSAGE,
     Provider,
     Reader,
     as_dict,
     check_fields,
+    check_rest,
+    dict_of,
     fields_in,
     is_true,
     items_in,
+    list_of,
     plain,
     text_of,
 )
 
 _KINDS: Final = ("assistant", "result", "system", "user")
+_NESTED_KINDS: Final = ("assistant", "stream_event")
 PARENT: Final = "parent_tool_use_id"
+_EVENT_FIELDS: Final = frozenset(("event", PARENT, "session_id", "type", "uuid"))
+_MISPLACED: Final = "an event of a message stands in an envelope of another kind"
+_NO_MESSAGE: Final = "an event is of a message that never began"
 
 
 class AgentReader(Reader):
     """Reads envelopes."""
 
-    __slots__ = ("blocks", "has_ended", "has_events", "inner", "message_id")
+    __slots__ = ("agents", "blocks", "has_ended", "has_events", "inner", "message_id")
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("inner", "has_events", "has_ended", "message_id", "blocks")
+    FIELDS: ClassVar[tuple[str, ...]] = ("inner", "has_events", "has_ended", "message_id", "blocks", "agents")
 
     def __init__(
         self,
@@ -47,6 +54,7 @@ class AgentReader(Reader):
         has_ended: bool = False,
         message_id: str | None = None,
         blocks: int = 0,
+        agents: tuple[str, ...] = (),
     ) -> None:
         self.inner: Final[Reader] = AnthropicReader() if inner is None else inner
         self.has_events: Final = has_events
@@ -56,6 +64,8 @@ class AgentReader(Reader):
         self.message_id: Final = message_id
         self.blocks: Final = blocks
         """How many blocks came without events."""
+        self.agents: Final = agents
+        """The calls that run agents whose own messages began."""
 
     @property
     def name(self) -> str:
@@ -69,13 +79,19 @@ class AgentReader(Reader):
         kind = kind_of(event)
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
-        if kind == "stream_event" and event.get(PARENT) is None:
+        if kind == "stream_event":
+            check_rest(draft, event, _EVENT_FIELDS)
+        elif event.get("event"):
+            draft.lose(_MISPLACED)
+        if kind in _NESTED_KINDS and event.get(PARENT) is not None:
+            return self._read_nested(draft, kind, event)
+        if kind == "stream_event":
             inner = self.inner.read(draft, fields_in(draft, event, "event"))
             if inner is self.inner and self.has_events:
                 return self
-            return AgentReader(inner, True, self.has_ended, self.message_id, self.blocks)
-        if kind == "assistant" and event.get(PARENT) is None:
-            return self if self.has_events else self._read_blocks(draft, event)
+            return self.evolve(inner=inner, has_events=True)
+        if kind == "assistant":
+            return self._repeat_blocks(draft, event) if self.has_events else self._read_blocks(draft, event)
         if kind == "result":
             return self._read_result(draft, event)
         if not kind:
@@ -84,9 +100,23 @@ class AgentReader(Reader):
         return self
 
     def _after_event(self, inner: Reader) -> Reader:
-        if inner is self.inner:
-            return self
-        return AgentReader(inner, self.has_events, self.has_ended, self.message_id, self.blocks)
+        return self if inner is self.inner else self.evolve(inner=inner)
+
+    def _read_nested(self, draft: Draft, kind: str, event: dict[str, Any]) -> Reader:
+        """Keep what an agent of the agent says: its message has begun, or nobody knows whose the event is."""
+        draft.extend_metadata("events", [plain(event)])
+        parent = text_of(event, PARENT)
+        if parent is not None and text_of(dict_of(event, "event"), "type") == "message_start":
+            return self.evolve(agents=(*self.agents, parent))
+        if parent is None or (kind == "stream_event" and parent not in self.agents):
+            draft.lose(_NO_MESSAGE)
+        return self
+
+    def _repeat_blocks(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        """Note where blocks differ from the events that they repeat."""
+        for item in list_of(dict_of(event, "message") or event, "content"):
+            check_whole(draft, as_dict(item))
+        return self
 
     def _read_blocks(self, draft: Draft, event: dict[str, Any]) -> Reader:
         """Note blocks of a message whose events were not asked for; each envelope has those that are new."""
@@ -106,7 +136,8 @@ class AgentReader(Reader):
         reason = text_of(message, "stop_reason")
         if reason is not None:
             inner = inner.read(draft, {"type": "message_delta", "delta": {"stop_reason": reason}})
-        return AgentReader(inner, False, self.has_ended or reason is not None, message_id, blocks)
+        has_ended = self.has_ended or reason is not None
+        return self.evolve(inner=inner, has_ended=has_ended, message_id=message_id, blocks=blocks)
 
     def _read_result(self, draft: Draft, event: dict[str, Any]) -> Reader:
         """Note how the run ended; its text repeats that of the message, and its usage is that of all messages."""

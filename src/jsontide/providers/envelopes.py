@@ -69,6 +69,8 @@ class EnvelopeReader(Reader):
                     draft.lose(_NOT_OPENED)
                 else:
                     _check_beside(draft, event, frozenset((name,)), inside)
+        if inside is None and any([as_dict(each).get("bytes") for each in (event, *event.values())]):
+            draft.lose(_NOT_OPENED)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
 
