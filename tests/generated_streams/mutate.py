@@ -11,6 +11,7 @@ Rule: nothing here comes from `jsontide`, so that no expectation does.
 
 import json
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -27,6 +28,9 @@ CARRIERS = ("arguments", "partial_json", "args", "partialArgs")
 """Fields that have arguments wherever they stand."""
 ARGUMENTS = (*CARRIERS, "delta", "input")
 """These, and those that have arguments in some places."""
+WITH_INPUT = (None, "custom_tool_call", "response.custom_tool_call_input.done", "tool_use")
+WITH_DELTA = ("response.custom_tool_call_input.delta", "response.function_call_arguments.delta")
+"""What has arguments under these two names."""
 OTHER_NAMES = (
     *("args", "arguments", "call", "content", "delta", "function", "functionCall", "function_call", "input", "item"),
     *("message", "parameters", "params", "partialArgs", "partial_json", "step", "toolCalls", "toolUse", "tool_call"),
@@ -99,7 +103,7 @@ def find_base(stream: Stream) -> Base | None:
     calls = {str(call.name): call for call in stream.said.calls}
     if not calls or len(calls) != len(stream.said.calls) or stream.second or stream.said.outcome != "complete":
         return None
-    if any(not isinstance(call.value, dict) for call in calls.values()):
+    if any(not isinstance(call.value, (dict, str)) for call in calls.values()):
         return None
     marker = _Marker(calls)
     events = [marker.mark(event, event, None) for event in stream.events]
@@ -168,8 +172,8 @@ class _Marker:
         owner = holder.get("name") if holder.get("name") in self.calls else None
         call = owner or (self.last if index is None else self.indices.get(index))
         kind = str(event.get("type") or "")
-        is_piece = key in CARRIERS or (key == "input" and holder.get("type") in (None, "tool_use"))
-        is_piece = is_piece or (key == "delta" and kind == "response.function_call_arguments.delta")
+        is_piece = key in CARRIERS or (key == "input" and holder.get("type") in WITH_INPUT)
+        is_piece = is_piece or (key == "delta" and kind in WITH_DELTA)
         if not is_piece or call is None or item is None:
             return self.mark(item, event, index)
         if not item:
@@ -207,8 +211,13 @@ def write(value: Any) -> Any:
     if isinstance(value, (Piece, Name)):
         return value.value
     if isinstance(value, dict):
-        return {key: write(item) for key, item in value.items()}
+        return {key: encoded(write(item)) if key == "bytes" else write(item) for key, item in value.items()}
     return [write(item) for item in value] if isinstance(value, list) else value
+
+
+def encoded(event: Any) -> Any:
+    """Return an event as clouds have it in an envelope; what is no event stays as it is."""
+    return b64encode(json.dumps(event).encode()).decode() if isinstance(event, dict) else event
 
 
 # Mutations.
@@ -465,8 +474,11 @@ def may_run(name: str, value: Any, base: Base, pieces: dict[str, list[list[Piece
 
 
 def makes(told: list[Piece], value: Any) -> bool:
-    """Return whether pieces are these arguments."""
+    """Return whether pieces are these arguments, which are a text if they are a custom tool's."""
     kinds = {piece.kind for piece in told}
+    if isinstance(value, str):
+        is_text = all(piece.kind == TEXT or piece.value == "\0" for piece in told)
+        return is_text and value == "".join(piece.value or "" for piece in told)
     if not told:
         return same(value, {})
     if kinds == {TEXT}:

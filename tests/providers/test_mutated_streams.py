@@ -1,6 +1,7 @@
 """Whatever happens to a stream on its way, a call is run with its own arguments, all of them, or not at all: law 9."""
 
 import os
+from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import Any
@@ -14,7 +15,7 @@ from jsontide.providers import StreamState, feed_stream, start_stream
 from jsontide.streams import stream_message
 from tests.generated_streams import STREAMS
 from tests.generated_streams.mutate import Base, find_base, may_run, mutate, pieces_of
-from tests.generated_streams.said import Call, Said, Stream
+from tests.generated_streams.said import Call, Event, Said, Stream
 from tests.providers.test_whole import ARGUMENTS, WHOLES
 
 
@@ -36,10 +37,32 @@ def whole_stream(name: str) -> Stream:
     return Stream(name=name, provider=provider, events=[whole], said=Said(parts=(Call("weather", ARGUMENTS),)), end=0)
 
 
+SESSION = {"session_id": "s", "uuid": "u", "parent_tool_use_id": None}
+AGENT_BEGINS: Event = {"type": "system", "subtype": "init", **SESSION}
+AGENT_ENDS: Event = {"type": "result", "subtype": "success", "is_error": False, "stop_reason": "tool_use", **SESSION}
+
+
+def of_agent(event: Event) -> Event:
+    """An event as the Claude Agent SDK wraps it; of a whole completion, a message as it has it without events."""
+    if event.get("type") == "message":
+        return {"type": "assistant", "message": {**event, "stop_reason": None}, **SESSION}
+    return {"type": "stream_event", "event": event, **SESSION}
+
+
+def with_agents(stream: Stream) -> list[Stream]:
+    """The same stream as agents and clouds wrap it; clouds wrap no whole completions."""
+    if stream.provider != "anthropic":
+        return [stream]
+    agent = replace(stream, provider="agent", events=[AGENT_BEGINS, *map(of_agent, stream.events), AGENT_ENDS])
+    cloud = replace(stream, provider="cloud", events=[{"chunk": {"bytes": event}} for event in stream.events])
+    return [stream, agent] if len(stream.events) == 1 else [stream, agent, cloud]
+
+
 BASES: dict[str, list[Base]] = {}
 for _stream in (*STREAMS.values(), *map(whole_stream, WHOLES)):
-    if (_base := find_base(_stream)) is not None:
-        BASES.setdefault(_stream.provider, []).append(_base)
+    for _each in with_agents(_stream):
+        if (_base := find_base(_each)) is not None:
+            BASES.setdefault(_each.provider, []).append(_base)
 
 
 @cache
@@ -71,7 +94,7 @@ def wrong_runs(base: Base, random: Random) -> list[str]:
 
 
 def test_every_provider_has_streams_to_mutate() -> None:
-    assert set(BASES) == {stream.provider for stream in STREAMS.values()}
+    assert set(BASES) == {"agent", "cloud", *(stream.provider for stream in STREAMS.values())}
 
 
 @pytest.mark.parametrize("provider", BASES)

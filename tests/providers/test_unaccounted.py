@@ -12,7 +12,7 @@ import pytest
 from jsontide.messages import CompleteCall, Message, Outcome, Tool
 from jsontide.providers import to_request
 from jsontide.streams import stream_message
-from tests.providers.dialects import DIALECTS, IN_PIECES, Event, chunk
+from tests.providers.dialects import DIALECTS, IN_PIECES, Event, chunk, response
 
 ARGUMENTS = {"path": "/data/x/y"}
 PIECES = ('{"path":"/data/', "x/y", '"}')
@@ -628,6 +628,21 @@ MISPLACED |= {
         Anthropic,
         {"type": "ping", "index": 1, "message": {"type": "input_json_delta", "partial_json": "x/y"}},
     ),
+    **{
+        f"Anthropic, as a delta without its name in {kind}": (
+            Anthropic,
+            {"type": kind, "index": 0, "delta": {"type": "input_json_delta", "name": "x/y"}},
+        )
+        for kind in ("content_block_stop", "message_delta", "message_stop", "ping", "text")
+    },
+    "Anthropic, in a block where a message ends": (
+        Anthropic,
+        {"type": "message_stop", "content_block": {"name": "x/y"}},
+    ),
+    "Anthropic, in what another event repeats": (
+        Anthropic,
+        {"type": "message", "event": Anthropic.piece(0, TEXT)},
+    ),
     "Anthropic, in a delta that is null": (
         Anthropic,
         {"type": "content_block_delta", "index": 0, "delta": None, "text": "x/y"},
@@ -1156,3 +1171,86 @@ def test_an_answer_with_a_field_called_arguments_is_an_answer() -> None:
     message = stream_message([{"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": "stop"}]}])
     assert json.loads(message.final().content) == content
     assert message.message.outcome is Outcome.COMPLETE
+
+
+# Custom tools, whose arguments are a text, so that one with a gap is one too.
+
+
+def custom(**said: Any) -> Event:
+    return entry(index=0, **said)
+
+
+CUSTOM_HEAD = custom(id="c1", type="custom", custom={"name": "wipe", "input": ""})
+LOST_INPUT: dict[str, Event] = {
+    "under another name": custom(custom={"text": "x/y"}),
+    "beside its object": custom(custom={}, input="x/y"),
+    "in place of its object": custom(custom="x/y"),
+    "as a number": custom(custom={"input": 7}),
+    "at another index": entry(index=1, custom={"input": "x/y"}),
+    "in place of the object of an entry": custom(),
+    "in the choice": {"choices": [{"index": 0, "delta": {}, "finish_reason": {"input": "x/y"}}]},
+    "in the chunk": {"choices": [], "new": {"index": 0, "custom": {"value": {"input": "x/y"}}}},
+    "in the content": chunk(content=[{"index": 0, "custom": {"type": "x/y"}}]),
+}
+
+
+@pytest.mark.parametrize("lost", LOST_INPUT)
+def test_a_piece_of_the_input_of_a_custom_tool_that_cannot_be_read_is_missed(lost: str) -> None:
+    first, last = custom(custom={"input": "/data/"}), custom(custom={"input": "x/y"})
+    assert ran([CUSTOM_HEAD, first, last, Chat.END]) == [("wipe", "/data/x/y")]
+    assert ran([first, CUSTOM_HEAD, last, Chat.END]) == [("wipe", "/data/x/y")]
+    assert ran([CUSTOM_HEAD, first, LOST_INPUT[lost], Chat.END]) == []
+
+
+def test_an_item_that_ends_as_that_of_another_call_leaves_nothing_to_run() -> None:
+    head = response("output_item.added", 0, item=custom_item(call_id="c1", input=""))
+    for item, made in ((custom_item(call_id="c1", input="x"), [("wipe", "x")]), (custom_item(call_id="x"), [])):
+        assert ran([head, response("output_item.done", 0, item=item), Responses.END]) == made
+
+
+def custom_item(**said: Any) -> Event:
+    return {"type": "custom_tool_call", "id": "i1", "name": "wipe", "status": "completed", **said}
+
+
+# Agents.
+
+
+def envelope(event: Any, **said: Any) -> Event:
+    return {"type": "stream_event", "event": event, "session_id": "s", "parent_tool_use_id": None, **said}
+
+
+AGENT_CALL = [envelope(event) for event in (Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'))]
+AGENT_END = [envelope(event) for event in (Anthropic.piece(0, "}"), Anthropic.END)]
+PIECE = Anthropic.piece(0, ',"b":2')
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        envelope(PIECE, parent_tool_use_id="c9"),
+        envelope(PIECE, parent_tool_use_id=["c9"]),
+        envelope(PIECE, type="system"),
+        envelope(PIECE, type="message"),
+        envelope(None, new=PIECE),
+    ],
+)
+def test_an_event_of_an_agent_that_is_of_no_message_is_missed(lost: Event) -> None:
+    assert ran([*AGENT_CALL, *AGENT_END]) == [("wipe", {"a": 1})]
+    assert ran([*AGENT_CALL, lost, *AGENT_END]) == []
+
+
+def test_a_block_that_repeats_a_call_has_its_arguments() -> None:
+    stop = {"type": "content_block_stop", "index": 0}
+    for given, made in (({"a": 1}, [("wipe", {"a": 1})]), ({"a": 1, "b": 2}, []), ({}, [])):
+        block = {"type": "tool_use", "id": "c1", "name": "wipe", "input": given}
+        repeated = {"type": "assistant", "message": {"content": [block]}, "parent_tool_use_id": None}
+        assert ran([*AGENT_CALL, AGENT_END[0], repeated, AGENT_END[1]]) == made
+        assert ran([*AGENT_CALL, AGENT_END[0], envelope({**stop, "content_block": block}), AGENT_END[1]]) == made
+
+
+def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
+    told = [Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'), PIECE, Anthropic.piece(0, "}"), Anthropic.END]
+    chunks: list[Event] = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in told]
+    assert ran(chunks) == [("wipe", {"a": 1, "b": 2})]
+    for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"]):
+        assert ran([*chunks[:2], lost, *chunks[3:]]) == []

@@ -27,6 +27,7 @@ from jsontide.messages.types import Citation, Usage
 from jsontide.providers.base import (
     ANSWER_NAME,
     ANYTHING,
+    CUSTOM,
     IN_USAGE,
     PIECE,
     SECOND_MESSAGE,
@@ -76,7 +77,6 @@ from jsontide.providers.strict import BOUNDS, FORMATS, StrictRules, ToolRules
 
 _NAME: Final = "openai_chat"
 _NO_ARGUMENTS: Final = "an entry with more arguments of a call has none that can be read"
-CUSTOM: Final = "custom"
 OLD_FORM: Final = "function_call"
 _USUAL_FIELD_COUNT: Final = 2
 """How many fields an entry has that says nothing but more arguments, and a function: no more need to be looked at."""
@@ -95,7 +95,7 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
     if inner is None:
         check_entry(draft, call, _CALL_FIELDS)
     at = _read_function(draft, call, function)
-    if inner is not None and "arguments" not in function and not (call.get("id") or function.get("name")):
+    if call and "arguments" not in function and not (call.get("id") or function.get("name")):
         draft.lose(_NO_ARGUMENTS)
     if len(call) > _USUAL_FIELD_COUNT or len(function) > _USUAL_FIELD_COUNT or "arguments" not in function:
         _keep_rest(draft, at, call, function, _FUNCTION_FIELDS)
@@ -124,19 +124,17 @@ def _read_index(draft: Draft, call: dict[str, Any]) -> int:
 
 
 def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> None:
-    index, call_id = _read_index(draft, call), text_of(call, "id")
-    at = draft.add_call(CallDelta(index, call_id, text_of(custom, "name"), None))
-    if not 0 <= at < draft.count:
-        return
-    _keep_rest(draft, at, {"type": CUSTOM, **call}, custom, _CUSTOM_FIELDS)
+    index, call_id, name = _read_index(draft, call), text_of(call, "id"), text_in(draft, custom, "name")
+    at = draft.add_call(CallDelta(index, call_id, name, None))
+    if "input" not in custom and not (call_id or name):
+        draft.lose(_NO_ARGUMENTS)
     given = custom.get("input")
-    if given is None:
-        return
-    text = as_text(given)
-    piece = UNREADABLE_ARGUMENTS if text is None else dumps(text, ensure_ascii=False)[1:-1]
-    part = draft.part_at(at)
-    begins = isinstance(part, BaseCall) and not part.arguments
-    draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
+    if given is not None:
+        text, part = as_text(given), draft.part_at(at) if 0 <= at < draft.count else None
+        begins = not isinstance(part, BaseCall) or not part.arguments
+        piece = UNREADABLE_ARGUMENTS if text is None else dumps(text, ensure_ascii=False)[1:-1]
+        at = draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
+    _keep_rest(draft, at, {"type": CUSTOM, **call}, custom, _CUSTOM_FIELDS)
 
 
 def close_custom_calls(draft: Draft) -> None:
@@ -152,10 +150,7 @@ def _keep_rest(
 ) -> None:
     """Keep what no field of a call holds, such as the signatures of Gemini behind this form."""
     check_rest(draft, call, _CALL_FIELDS)
-    if "arguments" in function_read:
-        check_function(draft, function, function_read)
-    else:
-        check_rest(draft, function, function_read)
+    check_function(draft, function, function_read)
     extra: dict[str, JsonValue] = {}
     for name, value in call.items():
         is_usual = value == "function" if name == "type" else name in _CALL_FIELDS

@@ -221,7 +221,7 @@ def is_cut_off(item: dict[str, Any]) -> bool:
 
 def arguments_in(item: dict[str, Any], close: str) -> str | None:
     if text_of(item, "type") == CUSTOM:
-        return f'"{escape(item.get("input"))}{close}'
+        return f'"{escape(item["input"])}{close}' if "input" in item else None
     return arguments_of(item.get("arguments"))
 
 
@@ -240,6 +240,7 @@ def leftovers(item: dict[str, Any], read: tuple[str, ...]) -> dict[str, JsonValu
 
 
 _NO_ARGUMENTS: Final = "the item of a call has no arguments, not even empty ones"
+_OTHER_ID: Final = "the item of the call {!r} ends as that of {!r}"
 _NO_CALL: Final = "the item {!r} is a call, and something else is said to be of it: that may be its arguments"
 
 
@@ -364,9 +365,12 @@ class Items:
         on_server = self.is_on_server(item)
         if is_done and written is None and not on_server and not self._has_arguments(output):
             self.draft.lose(_NO_ARGUMENTS)
+        begun, call_id = self.draft.find(item_key(output)), name_in(item, "call_id")
+        if is_done and isinstance(begun, BaseCall) and begun.is_open and begun.id != (call_id or begun.id):
+            self.draft.lose(_OTHER_ID.format(begun.id, call_id))
         delta = CallDelta(
             output,
-            name_in(item, "call_id"),
+            call_id,
             name_in(item, "name"),
             written,
             is_whole=is_done,
