@@ -234,6 +234,7 @@ AMBIGUOUS: dict[str, str] = {
     ),
     "such an object on a line of its own": '"{\r\n ""<|x|>}"":\r\n {""x"": ""y""},\r\n ""b"": 1\r\n}"',
     "an array in a cell of CSV, after a key with brackets": '"{\n""}])"":\t[""}# ()"", 1]}"',
+    "a comma and a brace in a string that lost a backslash": '{"a":"{x"},1{5",\n"b":"",\n"c":"d"}',
     "an object with doubled marks after quoted words": 'So "it" is {""x"": ""y""} here',
     "a quotation mark after a fence that none has opened": '{"a": "b"}~~~\n"',
     "an array between tags in a quoted scalar": 'Prices :-)\n"\\uff0c</a>[1]<|x|>"',

@@ -357,7 +357,7 @@ class Outside:
         self.line_marks = _count_marks(words, self.line_marks, before)
         self.in_line = self.in_line and "\n" not in words
         if self.aside or self.open_brackets:
-            self.open_quote = _find_open_quote(words, self.open_quote, before)
+            self.open_quote = _find_open_quote(words, self.open_quote, before, self.found)
 
     def _read_first(self, i: i64, n: i64) -> i64:
         """Read a first character that opens neither a container nor a block: a scalar, a comment or prose."""
@@ -926,15 +926,15 @@ def _assigns(line: str) -> bool:
     return len(line) < _LONGEST_BEGUN and _ASSIGNS.fullmatch(line) is not None
 
 
-def _find_open_quote(text: str, quote: str, before: str) -> str:
+def _find_open_quote(text: str, quote: str, before: str, is_after_value: bool) -> str:
     """Return the quotation mark that is open after a text in brackets; `quote` is the one before, if any.
 
-    An apostrophe begins no quotation after a letter, and none goes on in the next line. One that is escaped ends with
-    another that is, and with no other.
+    An apostrophe begins no quotation after a letter, and none goes on in the next line; but after a value, a `"`
+    without a pair may be the end of a string. One that is escaped ends with another that is, and with no other.
     """
     for char in text:
         mark = "\\" + char if before == "\\" else char
-        if char == "\n" or mark == quote:
+        if mark == quote or (char == "\n" and not (is_after_value and quote == '"')):
             quote = ""
         elif not quote and (char == '"' or (char == "'" and not before.isalnum())):
             quote = mark

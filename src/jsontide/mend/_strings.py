@@ -200,7 +200,10 @@ class Strings:
         char = buffer.text[i + 1]
         if char == "'" or char in self.quote:
             return i + 2 if buffer.edit(i, i + 1, "", RepairKind.ESCAPE) else i
-        if not self.see_escape(i, _UNKNOWN) or (char in _CODE_LETTERS and not self._see_code(i, _KEPT)):
+        if not self.see_escape(i, _UNKNOWN):
+            return i
+        is_of_code = char in _CODE_LETTERS and (char != "u" or buffer.text.startswith("{", i + 2))
+        if is_of_code and not self._see_code(i, _KEPT):
             return i
         return i + 1 if buffer.edit(i, i + 1, "\\\\", RepairKind.ESCAPE) else i
 
