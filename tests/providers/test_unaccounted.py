@@ -1202,6 +1202,13 @@ def test_a_piece_of_the_input_of_a_custom_tool_that_cannot_be_read_is_missed(los
     assert ran([CUSTOM_HEAD, first, LOST_INPUT[lost], Chat.END]) == []
 
 
+def test_a_custom_tool_that_lacks_even_an_empty_input_lost_it() -> None:
+    lacks = custom(id="c1", type="custom", custom={"name": "wipe"}, text="x/y")
+    assert ran([CUSTOM_HEAD, Chat.END]) == [("wipe", "")]
+    assert ran([lacks, Chat.END]) == []
+    assert ran([lacks, custom(custom={"input": "x"}), Chat.END]) == [("wipe", "x")]
+
+
 def test_an_item_that_ends_as_that_of_another_call_leaves_nothing_to_run() -> None:
     head = response("output_item.added", 0, item=custom_item(call_id="c1", input=""))
     for item, made in ((custom_item(call_id="c1", input="x"), [("wipe", "x")]), (custom_item(call_id="x"), [])):

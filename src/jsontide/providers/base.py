@@ -523,15 +523,13 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
     waiting: list[tuple[str, object]] = [(name, value)]
     while waiting:
         name, value = waiting.pop()
-        if not value:
-            continue
         is_text, bare = isinstance(value, str), _bare(name)
-        is_held = bare in holders and (is_text or bare in _ARGUMENTS or isinstance(value, (dict, list, tuple)))
-        if (
-            is_held
-            or (bare in _IN_CUSTOM and _is_custom(draft, bare, value))
-            or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"'))
-        ):
+        is_held = bare in _IN_CUSTOM and _is_custom(draft, bare, value)
+        if not value and not is_held:
+            continue
+        if bare in holders and (is_text or bare in _ARGUMENTS or isinstance(value, (dict, list, tuple))):
+            is_held = True
+        if is_held or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')):
             draft.lose(_UNKNOWN.format(name))
             return
         if is_text and str(value).lstrip().startswith(("{", "[")):
@@ -543,10 +541,15 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
 
 
 def _is_custom(draft: Draft, name: str, value: object) -> bool:
-    """Return whether something may be the text of a custom tool: one was called, or it looks like such a call."""
-    if isinstance(value, (str, dict, list, tuple)) and any([part.extra.get("type") == CUSTOM for part in draft.parts]):
+    """Return whether something may be of a call of a custom tool: there is one, or it looks like one."""
+    if name == CUSTOM and isinstance(value, dict) and "'input'" in str(value):
         return True
-    return name == CUSTOM and isinstance(value, dict) and "'input'" in str(value)
+    is_held = bool(value) if name != CUSTOM else isinstance(value, dict)
+    return (
+        is_held
+        and not isinstance(value, (int, float))
+        and any([part.extra.get("type") == CUSTOM for part in draft.parts])
+    )
 
 
 def _bare(name: str) -> str:

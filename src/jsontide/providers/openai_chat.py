@@ -126,11 +126,11 @@ def _read_index(draft: Draft, call: dict[str, Any]) -> int:
 def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> None:
     index, call_id, name = _read_index(draft, call), text_of(call, "id"), text_in(draft, custom, "name")
     at = draft.add_call(CallDelta(index, call_id, name, None))
-    if "input" not in custom and not (call_id or name):
-        draft.lose(_NO_ARGUMENTS)
     given = custom.get("input")
-    if given is not None:
-        text, part = as_text(given), draft.part_at(at) if 0 <= at < draft.count else None
+    if "input" not in custom:
+        (draft.leave_unread if call_id or name else draft.lose)(_NO_ARGUMENTS)
+    elif given is not None or call_id or name:
+        text, part = as_text("" if given is None else given), draft.part_at(at) if 0 <= at < draft.count else None
         begins = not isinstance(part, BaseCall) or not part.arguments
         piece = UNREADABLE_ARGUMENTS if text is None else dumps(text, ensure_ascii=False)[1:-1]
         at = draft.add_call(CallDelta(index, call_id, None, f'"{piece}' if begins else piece, is_written=True))
@@ -140,9 +140,11 @@ def _read_custom(draft: Draft, call: dict[str, Any], custom: dict[str, Any]) -> 
 def close_custom_calls(draft: Draft) -> None:
     """End the strings that the inputs of custom tools are: only the end of the message says that they are whole."""
     for part in draft.parts:
-        if isinstance(part, PartialCall) and part.extra.get("type") == CUSTOM and load_json(part.arguments) is None:
+        if not isinstance(part, PartialCall) or part.extra.get("type") != CUSTOM or not part.arguments:
+            continue
+        if load_json(part.arguments) is None:
             name = None if part.id else part.name
-            draft.add_call(CallDelta(NO_INDEX, part.id, name, '"' if part.arguments else '""', is_written=True))
+            draft.add_call(CallDelta(NO_INDEX, part.id, name, '"', is_written=True))
 
 
 def _keep_rest(
