@@ -511,6 +511,12 @@ class TestItems:
         assert (one.partial, one.status, one.arguments) == ('print("', "interpreting", '"print(\\"')
         assert (two.partial, two.arguments, two.is_open) == ({"a": [1]}, '{"a": [1, 2', True)
 
+    def test_code_that_is_written_as_the_arguments_of_a_function(self) -> None:
+        item = {"type": "code_interpreter_call", "id": "ci", "status": "completed", "arguments": '{"code":"print(1)"}'}
+        (call,) = feed_stream(start_stream(), event("output_item.done", 1, item=item)).message.parts
+        assert isinstance(call, ServerCall)
+        assert (call.partial, call.extra) == ("print(1)", {})
+
     def test_unchanged_parts_are_the_same_objects(self) -> None:
         items: list[Event] = [
             {"type": "reasoning", "id": "rs", "summary": [{"type": "summary_text", "text": "Hm"}]},

@@ -588,9 +588,13 @@ class Items:
 
     def _read_growing(self, output: int, item: dict[str, Any], kind: str, is_done: bool) -> None:
         draft, tool = self.draft, SERVER_TOOLS[kind]
+        known: tuple[str, ...] = ("status", "name", tool.arguments, tool.result)
         if tool.arguments == _CODE:
             close = '"' if is_done and status_of(item) != "incomplete" else ""
-            written: str | None = f'"{escape(item.get(_CODE))}{close}'
+            as_function = as_dict(load_json(_written_as_function(item, tool)))
+            if _CODE in as_function:
+                known += (_ARGUMENTS,)
+            written: str | None = f'"{escape(as_function.get(_CODE, item.get(_CODE)))}{close}'
         else:
             written = arguments_of(item.get(tool.arguments))
         item_id, name, key = name_in(item, "id"), tool.name or name_in(item, "name"), item_key(output)
@@ -606,7 +610,7 @@ class Items:
                 status=name_in(item, "status"),
                 result=part.result if result is None else plain(result),
                 needs_action=is_done and self._waits(item, kind),
-                extra=leftovers(item, ("status", "name", tool.arguments, tool.result)),
+                extra=leftovers(item, known),
                 item_id=item_id,
                 is_open=not is_done,
             )
