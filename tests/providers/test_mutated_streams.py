@@ -1,6 +1,7 @@
 """Whatever happens to a stream on its way, a call is run with its own arguments, all of them, or not at all: law 9."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
 from random import Random
@@ -49,13 +50,26 @@ def of_agent(event: Event) -> Event:
     return {"type": "stream_event", "event": event, **SESSION}
 
 
+def with_blocks(stream: Stream) -> Iterator[Event]:
+    """Its events as an agent wraps them, and after each call the block that repeats it."""
+    said: dict[Any, Any] = {call.name: call.value for call in stream.said.calls}
+    blocks: dict[Any, Any] = {}
+    for event in stream.events:
+        yield of_agent(event)
+        blocks[event.get("index")] = event.get("content_block") or blocks.get(event.get("index"), {})
+        block = blocks[event.get("index")]
+        if event.get("type") == "content_block_stop" and block.get("name") in said:
+            yield of_agent({"type": "message", "id": "msg_1", "content": [{**block, "input": said[block["name"]]}]})
+
+
 def with_agents(stream: Stream) -> list[Stream]:
     """The same stream as agents and clouds wrap it; clouds wrap no whole completions."""
     if stream.provider != "anthropic":
         return [stream]
     agent = replace(stream, provider="agent", events=[AGENT_BEGINS, *map(of_agent, stream.events), AGENT_ENDS])
+    both = replace(agent, name=f"{stream.name}, with blocks", events=[AGENT_BEGINS, *with_blocks(stream), AGENT_ENDS])
     cloud = replace(stream, provider="cloud", events=[{"chunk": {"bytes": event}} for event in stream.events])
-    return [stream, agent] if len(stream.events) == 1 else [stream, agent, cloud]
+    return [stream, agent] if len(stream.events) == 1 else [stream, agent, both, cloud]
 
 
 BASES: dict[str, list[Base]] = {}

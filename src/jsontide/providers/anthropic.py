@@ -304,15 +304,15 @@ def _read_result(draft: Draft, key: int, block: dict[str, Any]) -> bool:
 
 
 def check_whole(draft: Draft, block: dict[str, Any]) -> None:
-    """Note that a block, which repeats what events said of it, has other input than the call that they made."""
-    call_id, given = text_of(block, "id"), block.get("input")
-    if not call_id or given is None:
+    """Note that a block, which repeats what events said of a call, has other input, or is of none that is known."""
+    given, call_id = block.get("input"), text_of(block, "id")
+    if given is None:
         return
-    for part in draft.parts:
-        if isinstance(part, PartialCall) and part.id == call_id:
-            known = load_json(part.arguments or "{}")
-            if known is not None and known != (load_json(given) if isinstance(given, str) else plain(given)):
-                draft.lose(_OTHER_INPUT)
+    calls = [part for part in draft.parts if isinstance(part, BaseCall) and part.id == call_id]
+    whole = load_json(given) if isinstance(given, str) else plain(given)
+    call = calls[-1] if calls else None
+    if call is None or (isinstance(call, PartialCall) and load_json(call.arguments or "{}") != whole):
+        draft.lose(_OTHER_INPUT)
 
 
 def _begin_other(draft: Draft, key: int, kind: str, item: object, block: dict[str, Any]) -> None:
