@@ -299,6 +299,12 @@ class TestNothingIsGuessed:
         for chunks in shapes.values():
             assert all(doubts(finished([*chunks, end(reason)], config)))
 
+    @pytest.mark.parametrize("index", [0, None])
+    @pytest.mark.parametrize("written", ["{}", '{"a": 1}'])
+    def test_a_name_that_goes_on_after_the_arguments_is_in_doubt(self, index: int | None, written: str) -> None:
+        chunks = [call(written, index=index, name="delete"), call("", index=index, name="_all"), end()]
+        assert doubts(finished(chunks, tools_of("delete", "delete_all"))) == [True, True]
+
     def test_one_id_is_one_call_and_two_names_of_it_are_in_doubt(self) -> None:
         for index in (0, None):
             chunks = [call("", index=index, id="a", name="delete"), call("{}", index=index, id="a", name="_all"), end()]

@@ -418,6 +418,10 @@ class ReadingRules:
         """Return whether a tool of this name was offered; without any tools, all names are."""
         return not self.bindings or name in self.bindings
 
+    def tools_before(self, name: str) -> list[str]:
+        """Return the names of tools that, with this name after them, begin the name of another tool."""
+        return [first for first, rest in self._rests if rest.startswith(name)]
+
     def possible_prefixes(self, name: str) -> list[str]:
         """Return the names of tools that may be the first piece of a name that this one continues.
 
@@ -425,7 +429,7 @@ class ReadingRules:
         another tool.
         """
         if name in self.bindings or self.is_output(name):
-            return [first for first, rest in self._rests if rest.startswith(name)]
+            return self.tools_before(name)
         return [*self.bindings, self.output_name] if self.answer_is_call else [*self.bindings]
 
 

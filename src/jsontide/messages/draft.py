@@ -748,9 +748,13 @@ def _find_open(draft: Draft, delta: CallDelta) -> list[int]:
 
 def _may_continue(entry: CallEntry, delta: CallDelta) -> bool:
     """Return whether a call is open, and lacks the index and the id that a delta brings."""
+    return entry.part.is_open and not entry.document.is_complete and not _is_of_another(entry, delta)
+
+
+def _is_of_another(entry: CallEntry, delta: CallDelta) -> bool:
+    """Return whether a call has an index or an id, and a delta brings one of its own."""
     has_new_index, has_new_id = delta.index != NO_INDEX and entry.index != NO_INDEX, bool(delta.id and entry.id)
-    is_open = entry.part.is_open and not entry.document.is_complete
-    return is_open and not has_new_index and not has_new_id
+    return has_new_index or has_new_id
 
 
 def _find_growing(draft: Draft) -> list[int]:
@@ -833,7 +837,7 @@ def _begin(draft: Draft, at: int, delta: CallDelta, rules: ReadingRules) -> int:
 def _find_first_parts(draft: Draft, at: int, delta: CallDelta, rules: ReadingRules) -> list[int]:
     """Return the calls whose name may be the first piece of a name that the delta continues.
 
-    These are calls without arguments, or the call of the same index: no name continues after its arguments.
+    These are calls without arguments, the call of the same index, and those that a piece of a name makes another tool.
     Where no tools are known, a name with arguments is another call than one of its index that has some.
     """
     if not delta.name:
@@ -845,11 +849,14 @@ def _find_first_parts(draft: Draft, at: int, delta: CallDelta, rules: ReadingRul
         have_two_ids = call.id and delta.id
         may_go_on = call.is_blank or delta.is_blank or bool(rules.bindings)
         return [at] if may_go_on and not have_two_ids and _is_part_of_name(call, names) else []
+    cut = rules.tools_before(delta.name)
     clear: list[int] = []
     ambiguous: list[int] = []
     for place, entry in enumerate(draft.entries):
-        is_blank = isinstance(entry, CallEntry) and entry.is_blank and _may_continue(entry, delta)
-        if is_blank and isinstance(entry, CallEntry) and _is_part_of_name(entry, names):
+        if not isinstance(entry, CallEntry) or _is_of_another(entry, delta) or not entry.part.is_open:
+            continue
+        # The name of a call with arguments goes on only where a delta has no more than the rest of a tool's name.
+        if _is_part_of_name(entry, names) if entry.is_blank else delta.is_blank and entry.name in cut:
             (ambiguous if entry.ambiguity else clear).append(place)
     # One ambiguous call is enough to make the new one ambiguous.
     return clear or ambiguous[:1]
