@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from jsontide import _mypyc  # noqa: F401 - refuses before anything is loaded that could break
 from jsontide._build import COMPILED
-from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason
+from jsontide._errors import JsonStreamError, JsontideError, ParserError, PathSyntaxError, Reason, StateError
 from jsontide._public import lazily, publish
 from jsontide._values import MISSING, JsonValue, Missing
 from jsontide._version import __version__
@@ -72,6 +72,7 @@ __all__ = [
     "Reason",
     "SchemaError",
     "SnapshotConflict",
+    "StateError",
     "Tool",
     "ToolResult",
     "__version__",

@@ -9,6 +9,7 @@
     ├── SchemaError                    a complete document does not fit its schema, in `schema`
     ├── UnsupportedSchemaError         a schema cannot be used, in `schema`
     ├── IncompleteCallError            a call without arguments to run was asked for them, in `messages`
+    ├── StateError                     bytes are no state that this version saved, or a state cannot be saved
     ├── PathSyntaxError                a path pattern is invalid
     └── ProtocolError                  a stream does not follow its protocol, in `testing`
 
@@ -150,6 +151,10 @@ class JsonStreamError(JsontideError, ValueError):
 
     def __str__(self) -> str:
         return f"{self.error.message}; {self.hint}" if self.hint else self.error.message
+
+
+class StateError(JsontideError, ValueError):
+    """Bytes are no state that this version of jsontide saved, or a state cannot be saved."""
 
 
 class PathSyntaxError(JsontideError, ValueError):

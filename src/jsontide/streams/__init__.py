@@ -32,9 +32,16 @@ if TYPE_CHECKING:
         stream_message,
     )
     from jsontide.streams._models import astream_items, astream_model, stream_items, stream_model
+    from jsontide.streams.saved import from_bytes, to_bytes
     from jsontide.streams.tools import arun_tools, run_tools
 else:
-    __getattr__ = lazily(__name__, "jsontide.streams._messages", "jsontide.streams._models", "jsontide.streams.tools")
+    __getattr__ = lazily(
+        __name__,
+        "jsontide.streams._messages",
+        "jsontide.streams.saved",
+        "jsontide.streams._models",
+        "jsontide.streams.tools",
+    )
 
 __all__ = [
     "AsyncMessageStream",
@@ -54,6 +61,7 @@ __all__ = [
     "avalues",
     "chunk_snapshots",
     "first_value",
+    "from_bytes",
     "items",
     "loads",
     "run_tools",
@@ -62,6 +70,7 @@ __all__ = [
     "stream_message",
     "stream_model",
     "text_deltas",
+    "to_bytes",
     "values",
 ]
 
