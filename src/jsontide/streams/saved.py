@@ -1,6 +1,6 @@
 """A state in, bytes out, and back: loading them runs no code that they name.
 
-    b"jsontide state FORMAT\n", a checksum, JSON
+    b"jsontide state NUMBER HASH\n", a checksum, JSON
 
 In the JSON, an array is what its first item says: one of the marks below, or the number of a maker in `MAKERS`.
 What follows are the items, or the arguments; what is there twice is a reference the second time.
@@ -36,8 +36,8 @@ from jsontide.tree import ParserState, create_parser_state, finalize, parse_chun
 
 State = TypeVar("State")
 
-FORMAT: Final = "1-31d0ebcb"
-"""A number, raised when the same fields mean something else, and a hash of the fields, which a test knows."""
+NUMBER: Final = 1
+"""Raised when the same fields mean something else, or a maker without `FIELDS` takes others."""
 _BEGINNING: Final = b"jsontide state "
 _CHECKSUM_BYTES: Final = 4
 _write: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
@@ -151,7 +151,7 @@ def to_bytes(state: object) -> bytes:
     except RecursionError:
         raise StateError(f"this {kind} holds something that is nested too deeply to be saved") from None
     body = text.encode("utf-8", "surrogatepass")
-    return b"".join((_BEGINNING, FORMAT.encode(), b"\n", crc32(body).to_bytes(_CHECKSUM_BYTES, "big"), body))
+    return b"".join((_BEGINNING, form(), b"\n", crc32(body).to_bytes(_CHECKSUM_BYTES, "big"), body))
 
 
 def from_bytes(
@@ -196,8 +196,8 @@ def _check_beginning(data: bytes) -> bytes:
     beginning, _, rest = data.partition(b"\n")
     if not beginning.startswith(_BEGINNING):
         raise StateError("the bytes are no state that jsontide saved")
-    if beginning.removeprefix(_BEGINNING) != FORMAT.encode():
-        raise StateError(f"the state was saved by a version of jsontide with another format than {FORMAT}")
+    if beginning.removeprefix(_BEGINNING) != form():
+        raise StateError(f"the state was saved by a version of jsontide with another format than {form().decode()}")
     body = rest[_CHECKSUM_BYTES:]
     if crc32(body).to_bytes(_CHECKSUM_BYTES, "big") != rest[:_CHECKSUM_BYTES]:
         raise StateError("the state is damaged: its checksum is wrong")
@@ -223,6 +223,21 @@ def makers() -> tuple[Callable[..., Any], ...]:
     return tuple(
         getattr(import_module(f"jsontide.{module}"), name) for module, names in MAKERS.items() for name in names.split()
     )
+
+
+@cache
+def form() -> bytes:
+    """Return the number of the format, and a hash of all fields that a state may have."""
+    told = [MAKERS, *map(_fields_of, makers())]
+    return b"%d %08x" % (NUMBER, crc32(repr(told).encode()))
+
+
+def _fields_of(maker: Any) -> object:  # noqa: ANN401 - one of `makers`
+    if is_dataclass(maker):
+        return [each.name for each in fields(maker)]
+    if isinstance(maker, type) and issubclass(maker, Enum):
+        return [one.value for one in maker]
+    return getattr(maker, "FIELDS", getattr(maker, "_fields", ()))
 
 
 def _call(maker: Any, arguments: list[Any]) -> object:  # noqa: ANN401 - one of `makers`
