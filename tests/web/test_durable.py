@@ -114,6 +114,18 @@ class TestEveryLog:
 
         run(work())
 
+    def test_keeps_the_end_of_the_owner_when_who_buries_the_turn_comes_later(self, make_log: MakeLog) -> None:
+        async def work() -> None:
+            log, other = make_log(), make_log()
+            await log.append([one("a", 1, 0, "whole")])
+            assert await log.append([one("a", 1, 1, "end", b"own", trims=True)]) == ["stored"]
+            assert await other.append([one("a", 2, 1, "end", b"late", trims=True)]) == ["refused"]
+            assert await log.join("a") == [entry(1, 1, "end", b"own")]
+            await log.close()
+            await other.close()
+
+        run(work())
+
     def test_knows_what_is_gone(self, make_log: MakeLog) -> None:
         async def work() -> None:
             log = make_log()

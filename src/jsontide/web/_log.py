@@ -101,8 +101,11 @@ def is_next(entry: Entry, last: Entry | None) -> Stored:
 
 
 def from_last_whole(entries: Sequence[Entry]) -> list[Entry]:
-    """Return entries without those that the last whole one makes needless."""
-    start = max([at for at, entry in enumerate(entries) if entry.kind in {"whole", "end"}], default=0)
+    """Return entries without those that the last whole one makes needless; nothing counts after the first end."""
+    for entry in entries:
+        if entry.kind == "end":
+            return [entry]
+    start = max([at for at, entry in enumerate(entries) if entry.kind == "whole"], default=0)
     return list(entries[start:])
 
 

@@ -7,7 +7,8 @@
     PREFIX:t:thread     the newest turn of a thread
 
 Rule: no scripts and no locks. The number of an end is the largest of its epoch, so nothing follows it there, and a
-claim that comes after an end is taken back. It needs the package of the extra `redis`, and a server from version 6.2.
+claim or another end that comes after it is taken back.
+It needs the package of the extra `redis`, and a server from version 6.2.
 """
 
 from __future__ import annotations
@@ -54,21 +55,20 @@ class RedisLog:
         async with self._redis.pipeline(transaction=False) as pipe:
             for one in entries:
                 entry = one.entry
-                number = _LAST if entry.kind == "end" else entry.number
                 fields = {"k": entry.kind, "d": entry.data, "n": entry.number}
-                place = f"{entry.epoch}-{number}"
-                pipe.xadd(self._key(one.run_id), fields, id=place, nomkstream=entry.kind in {"delta", "claim"})
+                pipe.xadd(self._key(one.run_id), fields, id=_id_of(entry), nomkstream=entry.kind in {"delta", "claim"})
             answers = await pipe.execute(raise_on_error=False)
         found = [_stored(answer) for answer in answers]
         for at, one in enumerate(entries):
-            if found[at] == "stored" and one.entry.kind == "claim" and await self._is_over(one):
+            takes_over = one.entry.epoch > 1 and one.entry.kind in {"claim", "end"}
+            if found[at] == "stored" and takes_over and await self._is_over(one):
                 found[at] = "refused"
         await self._follow_up([one for one, stored in zip(entries, found, strict=True) if stored == "stored"])
         return found
 
-    async def _is_over(self, claim: Append) -> bool:
-        """Return whether a turn had ended before a claim, which is taken back then."""
-        key, place = self._key(claim.run_id), f"{claim.entry.epoch}-{claim.entry.number}"
+    async def _is_over(self, late: Append) -> bool:
+        """Return whether a turn had ended before an entry of another worker, which is taken back then."""
+        key, place = self._key(late.run_id), _id_of(late.entry)
         before = await self._redis.xrevrange(key, f"({place}", "-", count=1)
         is_over = bool(before) and before[0][1][b"k"] == b"end"
         if is_over:
@@ -84,8 +84,7 @@ class RedisLog:
                 if entry.kind == "delta":
                     continue
                 if one.trims:
-                    number = _LAST if entry.kind == "end" else entry.number
-                    pipe.xtrim(key, minid=f"{entry.epoch}-{number}", approximate=False)
+                    pipe.xtrim(key, minid=_id_of(entry), approximate=False)
                 if one.expires is not None:
                     pipe.pexpire(key, int(one.expires * 1000))
                 if entry.kind == "end":
@@ -146,6 +145,10 @@ class RedisLog:
 
     async def close(self) -> None:
         await self._redis.aclose(close_connection_pool=True)
+
+
+def _id_of(entry: Entry) -> str:
+    return f"{entry.epoch}-{_LAST if entry.kind == 'end' else entry.number}"
 
 
 def _stored(answer: object) -> Stored:
