@@ -27,15 +27,17 @@ create table if not exists log(
     run text, epoch int, number int, kind text, data blob, primary key(run, epoch, number)
 ) without rowid;
 create table if not exists turns(run text primary key, worker text, running int, expires real) without rowid;
-create table if not exists workers(id text primary key, until real) without rowid;
+create table if not exists leases(worker text primary key, begun real, until real) without rowid;
 create table if not exists threads(thread text primary key, run text) without rowid;
 """
 _FORGET: Final = (
     "delete from log where run in (select run from turns where expires <= ?)",
     "delete from threads where run in (select run from turns where expires <= ?)",
     "delete from turns where expires <= ?",
-    "delete from log where run in (select 'in ' || id from workers where until <= ? - 60)",
-    "delete from workers where until <= ? - 60",
+)
+_FORGET_LEASES: Final = (
+    "delete from log where run in (select 'in ' || worker from leases where until <= ?1 - 60 or begun > ?1)",
+    "delete from leases where until <= ?1 - 60 or begun > ?1",
 )
 
 
@@ -63,7 +65,8 @@ class SqliteLog:
             await asyncio.sleep(_TICK)
 
     async def beat(self, worker: str, seconds: float) -> None:
-        await self._call(self._write, "insert or replace into workers values (?, ?)", (worker, time.time() + seconds))
+        now = time.monotonic()  # the same in all processes, and no jump of the clock ends a lease
+        await self._call(self._write, "insert or replace into leases values (?, ?, ?)", (worker, now, now + seconds))
 
     async def orphans(self, turns: Mapping[str, str] | None = None) -> set[str]:
         return await self._call(self._orphans, turns)
@@ -115,6 +118,8 @@ class SqliteLog:
         self._swept = now
         for sql in _FORGET:
             connection.execute(sql, (now,))
+        for sql in _FORGET_LEASES:
+            connection.execute(sql, (time.monotonic(),))
 
     def _append_one(self, connection: sqlite3.Connection, one: Append) -> Stored:
         run_id, entry, now = one.run_id, one.entry, time.time()
@@ -152,7 +157,9 @@ class SqliteLog:
         connection = self._open()
         if turns is None:
             turns = dict(connection.execute("select run, worker from turns where running").fetchall())
-        rows = connection.execute("select id from workers where until > ?", (time.time(),)).fetchall()
+        # One that begins in the future is from before the machine was started again.
+        alive_now = "select worker from leases where begun <= ?1 and until > ?1"
+        rows = connection.execute(alive_now, (time.monotonic(),)).fetchall()
         alive = {row[0] for row in rows}
         return {run_id for run_id, worker in turns.items() if worker not in alive}
 
