@@ -117,9 +117,16 @@ class Producer:
     async def start(self) -> None:
         """Begin the turn in its store, and read."""
         await self._store.start(self._run_id, self.stop)
-        if self._thread is not None:
-            await self._store.name(self._thread, self._run_id)
-        self._task = asyncio.create_task(self._run(), name=f"turn {self._run_id}")
+        try:
+            if self._thread is not None:
+                await self._store.name(self._thread, self._run_id)
+        except BaseException:
+            self._spawn(self._end(SERVER_FAILED))
+            raise
+        self._spawn(self._run())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.create_task(work, name=f"turn {self._run_id}")
         _RUNNING.add(self._task)
         self._task.add_done_callback(_RUNNING.discard)
 
