@@ -7,6 +7,7 @@ import asyncio
 import json
 import os
 import stat
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, suppress
 from itertools import pairwise
@@ -32,6 +33,7 @@ from jsontide.web import (
     TurnLog,
     TurnState,
     TurnStore,
+    _durable,
     new_run_id,
     redis_turns,
     resume_response,
@@ -428,6 +430,47 @@ class TestDurableTurns:
 
         run(work())
 
+    def test_are_left_to_a_worker_that_is_alive(self, make_log: MakeLog) -> None:
+        async def work() -> None:
+            provider = Provider()
+            rest = provider.hold_before(2)
+            async with workers(make_log) as found:
+                one, two = found.add(), found.add()
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(two, "Take the ")
+                await two._take_over("a")
+                rest.set()
+                assert text_of((await read_to_end(two, "a"))[-1]) == TEXT
+
+        run(work())
+
+    def test_compare_a_source_that_is_read_again_only_a_few_times(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        looks: list[object] = []
+        compare = _durable.has_all
+
+        def look(growing: Any, stored: Any) -> bool:
+            looks.append(growing)
+            return compare(growing, stored)
+
+        monkeypatch.setattr(_durable, "has_all", look)
+        events = word_events(("word ",) * 300)
+
+        async def work() -> None:
+            log = MemoryLog()
+            first, again = Provider(events), Provider(events)
+            first.hold_before(250)
+            async with workers(lambda: log) as found:
+                one = found.add()
+                await Producer(first.messages(), one, "a").start()
+                await until_text(one, "word " * 250)
+                two = found.add(resume=lambda _: again.messages())
+                await die(one)
+                await log.beat(one.worker, 0)
+                assert text_of((await read_to_end(two, "a"))[-1]) == "word " * 300
+
+        run(work())
+        assert len(looks) < 5
+
     def test_never_join_two_answers(self, make_log: MakeLog) -> None:
         async def work() -> None:
             provider = Provider()
@@ -518,6 +561,7 @@ class Broken(MemoryLog):
 
     def lose(self) -> None:
         self._turns.clear()
+        self._workers.clear()
 
 
 class TestALogThatFails:
@@ -596,6 +640,123 @@ class TestALogThatFails:
 
         run(work())
 
+    def test_by_losing_everything_is_healed_though_nothing_new_comes(self) -> None:
+        async def work() -> None:
+            log, provider = Broken(), Provider()
+            rest = provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one = found.add(lease=0.2)
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(one, "Take the ")
+                log.lose()
+                await until(lambda: bool(log._turns))
+                await until_text(found.add(), "Take the ")
+                rest.set()
+                assert text_of((await read_to_end(found.add(), "a"))[-1]) == TEXT
+
+        run(work())
+
+    def test_by_losing_everything_together_with_the_worker_ends_the_turn(self) -> None:
+        async def work() -> None:
+            log, provider = Broken(), Provider()
+            rest = provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one, two = found.add(lease=0.2), found.add(lease=0.2)
+                await Producer(provider.messages(), one, "a").start()
+                reading = asyncio.create_task(read_to_end(two, "a"))
+                await until_text(two, "Take the ")
+                await die(one)
+                log.lose()
+                end = (await reading)[-1]
+                assert isinstance(end.growing, Message)
+                assert (text_of(end), end.growing.outcome) == ("Take the ", Outcome.TRUNCATED)
+                rest.set()
+
+        run(work())
+
+    def test_between_a_refusal_and_the_question_whose_the_turn_is_does_not_end_it(self) -> None:
+        async def work() -> None:
+            log, provider = Broken(), Provider()
+            rest = provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one = found.add()
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(one, "Take the ")
+                log.lose()
+                await one._look_who_owns("a", one._produced["a"])
+                rest.set()
+                assert text_of((await read_to_end(one, "a"))[-1]) == TEXT
+
+        run(work())
+
+    def test_at_shutdown_stops_the_sources_all_the_same(self) -> None:
+        async def work() -> None:
+            log, provider = Broken(), Provider()
+            provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one = found.add()
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(one, "Take the ")
+                one._produced["a"].is_new = log.fails = True
+                await one.close()
+                await until(lambda: provider.closed == 1)
+
+        run(work())
+
+    @pytest.mark.parametrize("name", ["orphans", "tell"])
+    def test_when_a_turn_is_stopped_is_out_of_reach(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def fail(*_: object) -> None:
+            raise ConnectionError("no log")
+
+        async def work() -> None:
+            log, provider = MemoryLog(), Provider()
+            rest = provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one, two = found.add(), found.add()
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(two, "Take the ")
+                monkeypatch.setattr(log, name, fail)
+                with pytest.raises(StoreUnavailableError):
+                    await two.stop("a")
+                monkeypatch.undo()
+                rest.set()
+
+        run(work())
+
+    def test_to_name_a_turn_ends_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        async def fail(*_: object) -> None:
+            raise ConnectionError("no log")
+
+        async def work() -> None:
+            log, provider = MemoryLog(), Provider()
+            monkeypatch.setattr(log, "name", fail)
+            async with workers(lambda: log) as found:
+                one = found.add(max_turns=1)
+                with pytest.raises(StoreUnavailableError):
+                    await Producer(provider.messages(), one, "a", thread="chat").start()
+                await until(lambda: not one._produced)
+                assert (await read_to_end(one, "a"))[-1].failure
+
+        run(work())
+
+    def test_and_goes_on_in_a_later_form_is_not_shown_as_it_was(self) -> None:
+        async def work() -> None:
+            log, provider = MemoryLog(), Provider()
+            rest = provider.hold_before(2)
+            async with workers(lambda: log) as found:
+                one, two = found.add(), found.add()
+                await Producer(provider.messages(), one, "a").start()
+                reading = asyncio.create_task(read_to_end(two, "a"))
+                await until_text(two, "Take the ")
+                later = json.dumps({"jsontide": 2, "w": one.worker, "m": []}).encode()
+                log._turns["a"].entries.append(Entry(2, 50, "whole", later))
+                log._wake()
+                with pytest.raises(StoreUnavailableError, match="another version"):
+                    await reading
+                rest.set()
+
+        run(work())
+
     def test_and_holds_a_later_form_is_not_guessed_at(self) -> None:
         async def work() -> None:
             log = MemoryLog()
@@ -635,6 +796,21 @@ class TestThreads:
                 assert none.status_code == again.status_code == 204
 
         run(work())
+
+
+def test_no_jump_of_the_clock_ends_a_lease_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        log, now = SqliteLog(tmp_path / "turns.sqlite"), time.time()
+        await log.beat("w", 10)
+        for jump in (1e6, -1e6):
+            monkeypatch.setattr(time, "time", lambda jump=jump: now + jump)
+            assert await log.orphans({"a": "w", "b": "v"}) == {"b"}
+        started, _ = time.monotonic, monkeypatch.setattr(time, "monotonic", lambda: 1.0)
+        assert await log.orphans({"a": "w"}) == {"a"}, "a lease from before the machine was started again"
+        monkeypatch.setattr(time, "monotonic", started)
+        await log.close()
+
+    run(work())
 
 
 def test_a_file_of_turns_survives_its_processes_and_belongs_to_its_owner(tmp_path: Path) -> None:

@@ -135,6 +135,8 @@ class _Followed(_Shown):
     heard_at: float = field(default_factory=time.monotonic)
     waits: bool = False
     """Whether entries are missing, so that only one with everything can be read."""
+    lost_at: float | None = None
+    """When the log was first found to have nothing of it any more."""
 
 
 class DurableTurns:
@@ -249,10 +251,10 @@ class DurableTurns:
         followed = self._followed.get(run_id) or await self._follow(run_id)
         if followed is None or followed.state.is_over:
             return False
-        if await self._log.orphans({run_id: followed.worker}):
+        if await self._reach(self._log.orphans({run_id: followed.worker})):
             await self._bury(run_id)
         else:
-            await self._log.tell(followed.worker, f"stop {run_id}".encode())
+            await self._reach(self._log.tell(followed.worker, f"stop {run_id}".encode()))
         return True
 
     async def name(self, thread: str, run_id: str | None = None) -> str | None:
@@ -280,18 +282,23 @@ class DurableTurns:
             await asyncio.wait(self._tasks, timeout=0.2)
 
     async def _hand_over(self) -> None:
-        """Say that nobody owns the turns that run here, so that nobody waits for the lease."""
-        await self._flush_all()
-        produced = dict(self._produced)
-        self._produced.clear()
-        data = self._pack_claim("")
-        claims = [(run_id, Entry(turn.place[0], turn.place[1] + 1, "claim", data)) for run_id, turn in produced.items()]
-        await self._log.append([self._append(run_id, entry, "") for run_id, entry in claims])
-        await self._log.beat(self.worker, 0)
-        for turn in produced.values():
-            turn.wake()
-            if turn.stop is not None:
-                turn.stop()
+        """Say that nobody owns the turns that run here, so that nobody waits for the lease; and stop them."""
+        produced: dict[str, _Produced] = {}
+        try:
+            await self._flush_all()
+            produced = dict(self._produced)
+            self._produced.clear()
+            data = self._pack_claim("")
+            claims = {run_id: Entry(one.place[0], one.place[1] + 1, "claim", data) for run_id, one in produced.items()}
+            await self._log.append([self._append(run_id, entry, "") for run_id, entry in claims.items()])
+            await self._log.beat(self.worker, 0)
+        finally:
+            produced |= self._produced
+            self._produced.clear()
+            for turn in produced.values():
+                turn.wake()
+                if turn.stop is not None:
+                    turn.stop()
 
     # What runs in the background
 
@@ -414,6 +421,9 @@ class DurableTurns:
         """Go on after a refusal if the last entry is our own, and only its answer was lost; else give the turn up."""
         entries = await self._log.join(run_id)
         last = entries[-1] if entries else None
+        if last is None and not turn.needs_whole:  # it was lost since
+            self._heal(turn)
+            return
         if last is not None and last.epoch == turn.place[0] and last.kind != "claim":
             if last.kind == "end":
                 self._end_here(run_id, turn, turn.newest)
@@ -439,6 +449,7 @@ class DurableTurns:
         turn.failing_since = turn.failing_since or now
         if turn.newest.is_over and now - turn.failing_since > self._lease:
             self._end_here(plan.run_id, turn, TurnState(0, turn.state.growing, is_over=True, failure=UNSTORED))
+            self._unburied.add(plan.run_id)  # readers elsewhere get an end when the log is back
 
     async def _read_for_ever(self) -> None:
         """Read what is new in all turns that are followed, and in the inbox."""
@@ -456,7 +467,11 @@ class DurableTurns:
                 for entry in entries:
                     await self._take_note(entry.data.decode())
             elif run_id in self._followed:
-                await self._apply(run_id, self._followed[run_id], entries)
+                try:
+                    await self._apply(run_id, self._followed[run_id], entries)
+                except Exception:  # noqa: BLE001 - other turns go on, and who reads this one joins again
+                    _LOG.warning("turn %s cannot be followed", run_id, exc_info=True)
+                    self._unfollow(run_id)
 
     async def _check_silent(self) -> None:
         """Look whether the workers of turns are dead that were silent for most of a lease."""
@@ -472,7 +487,13 @@ class DurableTurns:
     def _forget_unread(self) -> None:
         oldest = time.monotonic() - _UNREAD
         for run_id in [run_id for run_id, turn in self._followed.items() if turn.read_at < oldest]:
-            self._followed.pop(run_id).wake()  # who waits for it all the same joins again
+            self._unfollow(run_id)
+
+    def _unfollow(self, run_id: str) -> None:
+        """Forget a turn; who waits for it all the same joins again."""
+        turn = self._followed.pop(run_id, None)
+        if turn is not None:
+            turn.wake()
 
     async def _take_note(self, note: str) -> None:
         what, _, run_id = note.partition(" ")
@@ -486,7 +507,10 @@ class DurableTurns:
 
     async def _sweep_for_ever(self) -> None:
         """Keep the lease of this worker, and look for turns whose worker has lost its own."""
+        has_lost = await self._log.orphans({"": self.worker})  # its own lease, so perhaps the log has lost everything
         await self._log.beat(self.worker, self._lease)
+        for turn in self._produced.values() if has_lost else ():
+            self._heal(turn)
         found = await self._log.orphans()
         for run_id in (found | self._unburied) - self._produced.keys():
             self._spawn(self._bury(run_id))
@@ -503,7 +527,11 @@ class DurableTurns:
         if known is not None:  # another reader was faster
             return known
         turn = self._followed[run_id] = _Followed()
-        await self._apply(run_id, turn, entries)
+        try:
+            await self._reach(self._apply(run_id, turn, entries))
+        except StoreUnavailableError:
+            self._unfollow(run_id)
+            raise
         if turn.state.version == 0:
             turn.state = TurnState(next(self._versions), turn.replica.growing)
         if not turn.state.is_over and await self._reach(self._log.orphans({run_id: turn.worker})):
@@ -515,6 +543,7 @@ class DurableTurns:
         """Read entries of a turn; nothing counts after its end."""
         before = turn.replica
         turn.heard_at = time.monotonic()
+        turn.lost_at = None
         for entry in entries:
             if turn.state.is_over or entry.place <= turn.place:
                 continue
@@ -570,10 +599,15 @@ class DurableTurns:
             self._burying.discard(run_id)
 
     async def _take_over(self, run_id: str) -> None:
+        if run_id in self._produced:
+            return
         turn = _Followed()
         entries = await self._log.join(run_id)
         await self._apply_quietly(turn, entries)
-        if not entries or turn.state.is_over:
+        if not entries:
+            self._tell_of_loss(run_id)
+        is_here = turn.worker == self.worker  # of a claim whose answer was lost, or a turn that could not be stored
+        if not entries or turn.state.is_over or not (is_here or await self._log.orphans({run_id: turn.worker})):
             return
         epoch, number = turn.place[0] + 1, turn.place[1] + 1
         orphan = Orphan(run_id, turn.replica.growing, turn.place[0])
@@ -586,6 +620,15 @@ class DurableTurns:
         (found,) = await self._log.append([self._append(run_id, claim)])
         if found == "stored":
             await Producer(source, _Takeover(self, orphan, claim.place), run_id).start()
+
+    def _tell_of_loss(self, run_id: str) -> None:
+        """End a turn for its readers here if the log has nothing of it for a lease: its worker would have healed it."""
+        turn, now = self._followed.get(run_id), time.monotonic()
+        if turn is None or turn.state.is_over:
+            return
+        turn.lost_at = turn.lost_at or now
+        if now - turn.lost_at > self._lease:
+            turn.show(next(self._versions), break_off(turn.replica.growing), DIED, is_over=True)
 
     async def _apply_quietly(self, turn: _Followed, entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -602,9 +645,7 @@ class DurableTurns:
         turn.state = TurnState(next(self._versions), orphan.growing)
         turn.needs_whole = True
         self._produced[run_id] = turn
-        followed = self._followed.pop(run_id, None)
-        if followed is not None:
-            followed.wake()
+        self._unfollow(run_id)
         self._follows.set()
 
     # Small things
@@ -623,6 +664,8 @@ class DurableTurns:
     async def _reach(self, call: Awaitable[Any]) -> Any:  # noqa: ANN401 - whatever the log returns
         try:
             return await call
+        except StoreUnavailableError:
+            raise
         except Exception as error:
             message = "the log of turns is out of reach"
             raise StoreUnavailableError(message) from error
@@ -649,6 +692,8 @@ class _Takeover:
         self._orphan: Final = orphan
         self._place: Final = place
         self._has_all = orphan.growing is None
+        self._next_look = 0 if orphan.growing is None else _length(orphan.growing)
+        """How long it must be to be compared next: each comparison looks at all of it."""
         self._stop: Callable[[], None] | None = None
 
     async def start(self, run_id: str, stop: Callable[[], None]) -> None:
@@ -658,6 +703,10 @@ class _Takeover:
     async def put(self, run_id: str, state: TurnState) -> None:
         growing, stored = state.growing, self._orphan.growing
         if not self._has_all and stored is not None:
+            length = 0 if growing is None else _length(growing)
+            if length < self._next_look and not state.is_over:
+                return
+            self._next_look = length + length // 4 + 1
             self._has_all = growing is not None and has_all(growing, stored)
             is_other = growing is not None and not self._has_all and not is_part(growing, stored)
             if is_other or (state.is_over and not self._has_all):
@@ -711,6 +760,15 @@ def _value_goes_on(before: Streamed, after: Streamed) -> bool:
         one for one in changes if isinstance(one, SetValue) and find_value(before.value, one.path) is not MISSING
     ]
     return before.value is MISSING or (after.value is not MISSING and not replaced)
+
+
+def _length(growing: Streamed) -> int:
+    """Return how much there is of a turn, without joining any text."""
+    if isinstance(growing, ParserState):
+        return growing.index
+    messages: list[Any] = [step.message for step in growing.steps] if isinstance(growing, Run) else [growing]
+    parts = [part for message in messages for part in message.parts]
+    return sum(1 + part.growing_text.length for part in parts if isinstance(part, BaseCall | GrowingPart))
 
 
 def _texts(growing: Streamed) -> list[str]:
