@@ -813,6 +813,29 @@ def test_no_jump_of_the_clock_ends_a_lease_in_a_file(tmp_path: Path, monkeypatch
     run(work())
 
 
+def test_redis_is_asked_for_all_turns_only_when_a_worker_is_dead(redis_url: str) -> None:
+    async def work() -> None:
+        log: Any = redis_turns(redis_url, prefix=new_run_id())._log
+
+        async def count() -> int:
+            stats = await log._redis.info("commandstats")
+            return int(stats.get("cmdstat_hgetall", {"calls": 0})["calls"])
+
+        await log.beat("w", 10)
+        await log.append([one("a", 1, 0, "whole")])
+        before = await count()
+        assert await log.orphans() == set()
+        assert await count() == before
+        await log.beat("w", 0)
+        assert await log.orphans() == {"a"}
+        assert await count() == before + 1
+        await log.append([one("a", 2, 1, "end")])
+        assert (await log.orphans(), await log.orphans(), await count()) == (set(), set(), before + 2)
+        await log.close()
+
+    run(work())
+
+
 def test_a_file_of_turns_survives_its_processes_and_belongs_to_its_owner(tmp_path: Path) -> None:
     path = tmp_path / "turns.sqlite"
 

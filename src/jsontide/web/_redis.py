@@ -4,6 +4,7 @@
     PREFIX:{in worker}  the inbox of a worker
     PREFIX:w:worker     there while the worker is alive
     PREFIX:running      the worker of each turn that runs
+    PREFIX:workers      all workers in it, so that it is read only when one is dead
     PREFIX:t:thread     the newest turn of a thread
 
 Rule: no scripts and no locks. The number of an end is the largest of its epoch, so nothing follows it there, and a
@@ -77,7 +78,7 @@ class RedisLog:
 
     async def _follow_up(self, stored: Sequence[Append]) -> None:
         """Forget what entries that are stored make needless, and note who runs what; for deltas there is nothing."""
-        running = f"{self._prefix}:running"
+        running, workers = f"{self._prefix}:running", f"{self._prefix}:workers"
         async with self._redis.pipeline(transaction=False) as pipe:
             for one in stored:
                 entry, key = one.entry, self._key(one.run_id)
@@ -91,6 +92,7 @@ class RedisLog:
                     pipe.hdel(running, one.run_id)
                 else:
                     pipe.hset(running, one.run_id, one.worker)
+                    pipe.sadd(workers, one.worker)
             await pipe.execute()
 
     async def join(self, run_id: str) -> list[Entry]:
@@ -118,15 +120,28 @@ class RedisLog:
             await self._redis.delete(key)
 
     async def orphans(self, turns: Mapping[str, str] | None = None) -> set[str]:
-        if turns is None:
-            known = await self._redis.hgetall(f"{self._prefix}:running")
-            turns = {run_id.decode(): worker.decode() for run_id, worker in known.items()}
-        workers = sorted({*turns.values()})
+        if turns is not None:
+            dead = await self._find_dead({*turns.values()})
+            return {run_id for run_id, worker in turns.items() if worker in dead}
+        all_workers = f"{self._prefix}:workers"
+        dead = await self._find_dead({worker.decode() for worker in await self._redis.smembers(all_workers)})
+        if not dead:
+            return set()
+        running = {
+            run_id.decode(): worker.decode()
+            for run_id, worker in (await self._redis.hgetall(f"{self._prefix}:running")).items()
+        }
+        idle = dead - {*running.values()}
+        if idle:
+            await self._redis.srem(all_workers, *idle)
+        return {run_id for run_id, worker in running.items() if worker in dead}
+
+    async def _find_dead(self, workers: set[str]) -> set[str]:
+        names = sorted(workers)
         async with self._redis.pipeline(transaction=False) as pipe:
-            for worker in workers:
+            for worker in names:
                 pipe.exists(f"{self._prefix}:w:{worker}")
-            alive = dict(zip(workers, await pipe.execute(), strict=True))
-        return {run_id for run_id, worker in turns.items() if not alive[worker]}
+            return {worker for worker, is_alive in zip(names, await pipe.execute(), strict=True) if not is_alive}
 
     async def tell(self, worker: str, note: bytes) -> None:
         key = self._key(inbox_of(worker))
