@@ -639,6 +639,42 @@ MISPLACED |= {
         Anthropic,
         {"type": "message_stop", "content_block": {"name": "x/y"}},
     ),
+    "Anthropic, beside a delta without a type": (
+        Anthropic,
+        {"type": "content_block_delta", "index": 0, "delta": {}, "role": "x/y"},
+    ),
+    "Anthropic, beside a delta that became empty in an event of another kind": (
+        Anthropic,
+        {"type": "content_block_stop", "index": 1, "delta": {}, "role": "x/y"},
+    ),
+    "Interactions, as a thought": (
+        Interactions,
+        {"event_type": "step.delta", "index": 0, "delta": {"type": "thought_signature", "id": "x/y"}},
+    ),
+    "Interactions, as a step where one ends": (
+        Interactions,
+        {"event_type": "step.stop", "index": 1, "step": {"arguments": "x/y"}},
+    ),
+    "Interactions, in an unknown field of an event that ends a step": (
+        Interactions,
+        {"event_type": "step.stop", "index": 1, "content": {"type": "arguments_delta", "message": "x/y"}},
+    ),
+    "Bedrock, beside a delta that is empty": (
+        Bedrock,
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": None}}, "input": "x/y"},
+    ),
+    "Bedrock, beside a delta that became empty in an event of another kind": (
+        Bedrock,
+        {"contentBlockStop": {"contentBlockIndex": 1, "delta": {}}, "new": {"input": "x/y"}},
+    ),
+    "Cohere, as the id": (
+        Cohere,
+        {"type": "tool-plan-delta", "delta": {"message": {}}, "id": {"arguments": "x/y"}},
+    ),
+    "Cohere, as the plan where a call ends": (
+        Cohere,
+        {"type": "tool-call-end", "index": 1, "delta": {"message": {"tool_plan": {"function": "x/y"}}}},
+    ),
     "Anthropic, in what another event repeats": (
         Anthropic,
         {"type": "message", "event": Anthropic.piece(0, TEXT)},

@@ -32,6 +32,7 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
+    check_block,
     check_delta,
     check_fields,
     check_item,
@@ -98,6 +99,8 @@ _PLACES: Final = {
     "thinking": frozenset(("snapshot", "thinking")),
 }
 """The fields that hold something in the events of each kind."""
+_DELTA_PLACES: Final = frozenset(("delta",))
+_DELTA_EVENT_FIELDS: Final = frozenset(("delta", "error", "index", "type"))
 _HOLDERS: Final = frozenset(("content_block", "delta", "message"))
 _SILENT_TYPES: Final = frozenset(("", "ping"))
 _REFUSAL_KEY: Final = -1
@@ -164,13 +167,10 @@ class AnthropicReader(StartReader):
             draft.identify(None, None, None, self.name)
         kind = text_of(event, "type") or ""
         if kind == "content_block_delta":
-            if event.get("delta") is None:
-                draft.lose(_NO_JSON)
-            _read_delta(draft, index_in(draft, event, "index"), fields_in(draft, event, "delta"))
-            if len(event) > _USUAL_FIELD_COUNT + 1:
-                _read_more(draft, event)
+            _read_block_delta(draft, event)
             return self.continue_after(self.start.after_event())
-        check_places(draft, event, _PLACES.get(kind, _NO_FIELDS), _HOLDERS)
+        is_known = kind in _PLACES or kind in _SILENT_TYPES
+        check_places(draft, event, _PLACES.get(kind, _NO_FIELDS), _HOLDERS if is_known else _NO_FIELDS)
         if kind == "message_start":
             return self._begin(draft, event)
         if kind == "content_block_start":
@@ -339,11 +339,25 @@ def _hand_over(draft: Draft) -> None:
 # Deltas.
 
 
+def _read_block_delta(draft: Draft, event: dict[str, Any]) -> None:
+    delta = fields_in(draft, event, "delta")
+    if event.get("delta") is None:
+        draft.lose(_NO_JSON)
+    _read_delta(draft, index_in(draft, event, "index"), delta)
+    if len(event) > _USUAL_FIELD_COUNT + 1:
+        check_places(draft, event, _DELTA_PLACES, _HOLDERS)
+        if not delta.get("type"):  # what it lacks may be anywhere
+            check_delta(draft, event, _DELTA_EVENT_FIELDS)
+        _read_more(draft, event)
+
+
 def _read_delta(draft: Draft, key: int, delta: dict[str, Any]) -> None:
     kind = text_of(delta, "type")
     if kind == "input_json_delta":
         _read_json(draft, key, delta)
-    elif kind == "text_delta":
+        return
+    check_block(draft, key, kind)
+    if kind == "text_delta":
         if isinstance(draft.find(key), Other):
             merge_delta(draft, key, rest_of(delta), False)
             return

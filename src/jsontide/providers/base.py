@@ -25,9 +25,9 @@ from math import isfinite
 from typing import Any, ClassVar, Final, TypeAlias, cast
 
 from jsontide._values import JsonValue
-from jsontide.messages.calls import BaseCall, CompleteCall
+from jsontide.messages.calls import BaseCall, CompleteCall, PartialCall
 from jsontide.messages.document import has_infinity, write_json
-from jsontide.messages.draft import NO_INDEX, UNREADABLE_ARGUMENTS, Draft
+from jsontide.messages.draft import NO_INDEX, NO_KEY, UNREADABLE_ARGUMENTS, Draft
 from jsontide.messages.message import Message
 from jsontide.messages.options import ToolResult, describe_file
 from jsontide.messages.parts import File, TextPart
@@ -270,6 +270,7 @@ _NOTHING: Final[dict[str, Any]] = {}
 _NO_ITEMS: Final[list[object]] = []
 _UNREADABLE: Final = "the field {!r} of an event is of a type that is not expected, and may hold arguments of a call"
 _UNKNOWN: Final = "an event has a field {!r} that is not known there, and may hold arguments of a call"
+_OTHER_KIND: Final = "a piece of the kind {!r} came for a call"
 _ARGUMENTS: Final = frozenset(
     (
         *("args", "arguments", "argumentsdelta", "inputjson", "inputjsondelta", "jsonpath", "partialargs"),
@@ -279,6 +280,8 @@ _ARGUMENTS: Final = frozenset(
 """How providers call arguments; in lower case, without what parts words."""
 _HOLDERS: Final = _ARGUMENTS | {"functioncall", "functioncalls", "toolcall", "toolcalls", "tooluse"}
 """These, and what they are in; a number under one of the others may count calls."""
+_CALL_DELTAS: Final = ("arguments_delta", "input_json_delta")
+"""How providers say that something is arguments of a call."""
 _IN_CALLS: Final = _HOLDERS | {"argument", "call", "delta", "function", "input", "json", "parameters", "params"}
 """How fields are called that may be arguments if they stand in a call."""
 CUSTOM: Final = "custom"
@@ -509,10 +512,18 @@ def check_unknown(draft: Draft, name: str, value: object) -> None:
 def check_places(draft: Draft, event: dict[str, Any], own: frozenset[str], others: frozenset[str]) -> None:
     """Note what may be arguments in a field that events of this kind do not have; `others` are those of other kinds."""
     for name, value in event.items():
-        if value and name not in own:
-            if name in others:
-                draft.lose(_UNKNOWN.format(name))
+        if name in own or value is None:
+            continue
+        if name in others:
+            draft.lose(_UNKNOWN.format(name))
+        elif value:
             check_unknown(draft, name, value)
+
+
+def check_block(draft: Draft, key: int, kind: object) -> None:
+    """Note that a piece of another kind came for a block that is a call."""
+    if key != NO_KEY and isinstance(draft.find(key), PartialCall):
+        draft.lose(_OTHER_KIND.format(kind))
 
 
 def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> None:
@@ -527,6 +538,7 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
         is_held = bare in _IN_CUSTOM and _is_custom(draft, bare, value)
         if not value and not is_held:
             continue
+        is_held = is_held or (is_text and value in _CALL_DELTAS)
         if bare in holders and (is_text or bare in _ARGUMENTS or isinstance(value, (dict, list, tuple))):
             is_held = True
         if is_held or (is_text and holders is _IN_CALLS and str(value).lstrip().startswith('{"')):

@@ -33,8 +33,10 @@ from jsontide.providers.base import (
     arguments_of,
     as_dict,
     as_text,
+    check_block,
     check_delta,
     check_fields,
+    check_places,
     check_rest,
     check_unknown,
     dict_of,
@@ -116,6 +118,8 @@ _USAGE: Final = UsageNames(
 )
 _NO_INPUT: Final = "an event with more input of a tool has none that can be read"
 _NO_FIELDS: Final[frozenset[str]] = frozenset()
+_HOLDERS: Final = frozenset(("delta", "start"))
+"""The fields of blocks that hold something."""
 _USUAL_FIELD_COUNT: Final = 2
 """The fields of a usual delta of a block."""
 
@@ -285,32 +289,34 @@ def _read_image(draft: Draft, at: int, image: dict[str, Any]) -> None:
 
 def _read_delta(draft: Draft, block: dict[str, Any]) -> None:
     key = index_in(draft, block, _INDEX)
-    delta = fields_in(draft, block, "delta")
+    delta, says_nothing = fields_in(draft, block, "delta"), True
     for name, value in delta.items():
-        if value is None:
-            continue
-        if name == "text":
-            draft.add_text(key, value if type(value) is str else _read_odd_text(draft, value))
-        elif name == "toolUse":
-            _read_input(draft, key, check_fields(draft, name, value))
-        elif name == "reasoningContent":
-            _read_reasoning(draft, key, as_dict(value))
-        elif name == "citation":
-            add_citations(draft, find_text(draft, key), [_read_citation(value)])
-        elif name == "toolResult" and isinstance(value, (list, tuple)):
-            _read_result(draft, key, [plain(item) for item in value])
-        elif name == "image" and isinstance(draft.find(key), File):
-            _read_image(draft, draft.find_at(key), as_dict(value))
-        else:
-            _read_other_delta(draft, key, name, value)
-    if not delta or len(block) > _USUAL_FIELD_COUNT:
-        _keep_rest_of_delta(draft, key, block)
-
-
-def _keep_rest_of_delta(draft: Draft, key: int, block: dict[str, Any]) -> None:
-    if not block.get("delta") and _may_be_call(draft, key):
+        if value is not None:
+            says_nothing = False
+            _read_piece(draft, key, name, value)
+    if says_nothing and _may_be_call(draft, key):
         draft.lose(_NO_INPUT)
-    _keep_rest_of_block(draft, block, _DELTA_FIELDS)
+    if not delta or len(block) > _USUAL_FIELD_COUNT:
+        _keep_rest_of_block(draft, block, _DELTA_FIELDS)
+
+
+def _read_piece(draft: Draft, key: int, name: str, value: object) -> None:
+    if name == "toolUse":
+        _read_input(draft, key, check_fields(draft, name, value))
+        return
+    check_block(draft, key, name)
+    if name == "text":
+        draft.add_text(key, value if type(value) is str else _read_odd_text(draft, value))
+    elif name == "reasoningContent":
+        _read_reasoning(draft, key, as_dict(value))
+    elif name == "citation":
+        add_citations(draft, find_text(draft, key), [_read_citation(value)])
+    elif name == "toolResult" and isinstance(value, (list, tuple)):
+        _read_result(draft, key, [plain(item) for item in value])
+    elif name == "image" and isinstance(draft.find(key), File):
+        _read_image(draft, draft.find_at(key), as_dict(value))
+    else:
+        _read_other_delta(draft, key, name, value)
 
 
 def _may_be_call(draft: Draft, key: int) -> bool:
@@ -406,6 +412,7 @@ def _read_metadata(draft: Draft, metadata: dict[str, Any]) -> None:
 def _keep_rest_of_block(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
     """Keep what else an event of a block says; without what such an event brings, all of it may be arguments."""
     _check_padding(draft, fields)
+    check_places(draft, fields, known, _HOLDERS)
     (check_rest if "delta" in fields or "start" in fields else check_delta)(draft, fields, known)
     keep_metadata(draft, fields, known)
 
@@ -413,6 +420,7 @@ def _keep_rest_of_block(draft: Draft, fields: dict[str, Any], known: frozenset[s
 def _keep_rest_of_message(draft: Draft, fields: dict[str, Any], known: frozenset[str]) -> None:
     """Keep what else an event says that is of no block; with the index of one, all of it may be arguments."""
     _check_padding(draft, fields)
+    check_places(draft, fields, known, _HOLDERS)
     if fields.get(_INDEX) is not None:
         check_delta(draft, fields, known)
     keep_metadata(draft, fields, known)
@@ -438,7 +446,7 @@ def _read_rest(draft: Draft, event: dict[str, Any]) -> None:
     if not ((is_alone or event.get("error")) and read_error(draft, event)):
         for name, value in event.items():
             if name not in _EVENT_FIELDS:
-                check_unknown(draft, name, value)
+                check_places(draft, {name: value}, _NO_FIELDS, _HOLDERS)
                 # Of a block, as arguments are, or the fields of one without its name.
                 if any([integer_of(each, _INDEX) != NO_INDEX for each in (event, as_dict(value))]):
                     check_delta(draft, {name: value}, _NO_FIELDS)

@@ -29,6 +29,7 @@ from jsontide.providers.base import (
     check_delta,
     check_entry,
     check_function,
+    check_places,
     check_rest,
     check_unknown,
     count_of,
@@ -45,6 +46,7 @@ from jsontide.providers.base import (
     list_of,
     plain,
     read_error,
+    text_in,
     text_of,
     written_id,
 )
@@ -76,7 +78,21 @@ _FUNCTION_FIELDS: Final = frozenset(("arguments", "name"))
 _END_FIELDS: Final = frozenset(("error", "finish_reason", "usage"))
 _MESSAGE_FIELDS: Final = frozenset(("citations", "content", "role", "tool_calls", "tool_plan"))
 _NO_ARGUMENTS: Final = "an event with more arguments of a call has none that can be read"
-_TEXT_FIELDS: Final = ("citations", "content", "tool_plan")
+_TEXT_FIELDS: Final = frozenset(("citations", "content", "tool_plan"))
+_HOLDERS: Final = _TEXT_FIELDS | {"tool_calls"}
+_EVENT_PLACES: Final = frozenset(("delta", "error", "logprobs"))
+_PLACES: Final = {
+    "": _NO_FIELDS,
+    "citation-end": _NO_FIELDS,
+    "citation-start": frozenset(("citations",)),
+    "content-delta": frozenset(("content",)),
+    "content-end": _NO_FIELDS,
+    "content-start": frozenset(("content",)),
+    "message-end": _NO_FIELDS,
+    "tool-call-end": _NO_FIELDS,
+    "tool-plan-delta": frozenset(("tool_plan",)),
+}
+"""The fields of the message that events of each kind have, but for those that have calls or all of it."""
 _CALL_TYPES: Final = ("tool-call-delta", "tool-call-start")
 """The events that have arguments."""
 _SILENT_TYPES: Final = ("citation-end", "debug", "ping")
@@ -111,8 +127,9 @@ class CohereReader(StartReader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         is_known = True
+        check_places(draft, event, _EVENT_PLACES, _NO_FIELDS)
         if kind not in _CALL_TYPES:
-            _check_misplaced(draft, dict_of(event, "delta"))
+            _check_misplaced(draft, kind, dict_of(event, "delta"))
         if kind == "message-start":
             start = self.start.start(draft, text_of(event, "id"))
             if start is not None:
@@ -125,14 +142,14 @@ class CohereReader(StartReader):
         return self.continue_after(start)
 
 
-def _check_misplaced(draft: Draft, delta: dict[str, Any]) -> None:
+def _check_misplaced(draft: Draft, kind: str, delta: dict[str, Any]) -> None:
     """Note what may be arguments in an event of a kind that has none; texts may say anything."""
     for name, value in delta.items():
         if name != "message" or not isinstance(value, dict):
             check_unknown(draft, name, value)
-    for name, value in dict_of(delta, "message").items():
-        if name not in _TEXT_FIELDS:
-            check_unknown(draft, name, value)
+    places = _PLACES.get(kind)
+    others = _NO_FIELDS if places is None else _HOLDERS
+    check_places(draft, dict_of(delta, "message"), _TEXT_FIELDS if places is None else places, others)
 
 
 def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
@@ -146,7 +163,7 @@ def _read_event(draft: Draft, kind: str, event: dict[str, Any]) -> bool:
         _read_call(draft, index_in(draft, event, "index"), fields_in(draft, message, "tool_calls"), kind)
         _check_call_event(draft, event, delta, message)
     elif kind == "tool-plan-delta":
-        _read_plan(draft, text_of(message, "tool_plan"))
+        _read_plan(draft, text_in(draft, message, "tool_plan"))
     elif kind == "content-end":
         _close(draft, index, _key_of_content(index))
     elif kind == "tool-call-end":
@@ -220,7 +237,7 @@ def _read_call(draft: Draft, index: int, call: dict[str, Any], kind: str) -> Non
     function = fields_in(draft, call, "function")
     given = function.get("arguments")
     if given is None:
-        (draft.lose if kind == "tool-call-delta" else draft.leave_unread)(_NO_ARGUMENTS)
+        (draft.leave_unread if call and kind == "tool-call-start" else draft.lose)(_NO_ARGUMENTS)
     check_rest(draft, call, _CALL_FIELDS)
     check_function(draft, function, _FUNCTION_FIELDS)
     if call.get("function") is None:

@@ -34,7 +34,9 @@ from jsontide.providers.base import (
     arguments_object,
     arguments_of,
     as_dict,
+    check_block,
     check_delta,
+    check_places,
     check_rest,
     check_unknown,
     count_of,
@@ -244,6 +246,16 @@ _NO_FIELDS: Final[frozenset[str]] = frozenset()
 _USUAL_FIELD_COUNT: Final = 3
 """The fields of a usual delta, beside its id."""
 _MEDIA_TYPES: Final = ("image", "audio", "video", "document", "file")
+_PLACES: Final = {
+    "": _NO_FIELDS,
+    "interaction.completed": frozenset(("interaction",)),
+    "interaction.created": frozenset(("interaction",)),
+    "step.start": frozenset(("step",)),
+    "step.stop": _NO_FIELDS,
+}
+"""The fields that hold something in the events of each kind."""
+_DELTA_PLACES: Final = frozenset(("delta",))
+_HOLDERS: Final = frozenset(("delta", "step"))
 _PART_BITS: Final = 20
 """How many parts a step may have, as a power of two."""
 
@@ -290,8 +302,8 @@ class InteractionsReader(Reader):
         if draft.provider is None:
             draft.identify(None, None, None, self.name)
         _read_event(draft, event)
-        misplaced = event.get("delta")
-        check_unknown(draft, "arguments" if as_dict(misplaced).get("type") in _CALL_DELTAS else "", misplaced)
+        places = _PLACES.get(kind)
+        check_places(draft, event, places or _NO_FIELDS, _NO_FIELDS if places is None else _HOLDERS)
         if kind == "interaction.created":
             return self._begin(draft, event)
         if kind == "step.start":
@@ -351,12 +363,12 @@ class InteractionsReader(Reader):
             read_error(draft, event)
         if len(event) > _USUAL_FIELD_COUNT + ("event_id" in event):
             check_rest(draft, event, _EVENT_FIELDS)
+            check_places(draft, event, _DELTA_PLACES, _HOLDERS)
         metadata = event.get("metadata")
         if metadata is not None:
             read_usage(draft, dict_of(as_dict(metadata), "total_usage"))
         kind = delta.get("type")
-        if kind in _CALL_DELTAS and "arguments" not in delta:
-            draft.lose(_NO_ARGUMENTS)
+        _check_kind(draft, self._find_key(index), kind, delta)
         if kind == "text" and len(delta) == 2 and "text" in delta:
             draft.add_text(self._find_key(index), text_of(delta, "text") or "")
         elif kind == "arguments_delta":
@@ -464,6 +476,13 @@ class InteractionsReader(Reader):
         else:
             draft.set_part(reader._find_key(index), Other(kind, plain(content), False, draft.count))
         return reader._break(index)
+
+
+def _check_kind(draft: Draft, key: int, kind: object, delta: dict[str, Any]) -> None:
+    if kind not in _CALL_DELTAS:
+        check_block(draft, key, kind)
+    elif "arguments" not in delta:
+        draft.lose(_NO_ARGUMENTS)
 
 
 def _read_type(event: dict[str, Any]) -> str:
