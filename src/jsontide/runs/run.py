@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from hashlib import blake2s
-from typing import Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, get_args
 
 from jsontide._check import check_state, check_type
 from jsontide._values import MISSING, Missing
 from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, PartialCall, ToolResult, Usage
 from jsontide.messages.calls import Part
+from jsontide.messages.record import Record
 from jsontide.messages.types import check_texts
 from jsontide.providers import StreamState, feed_stream, finish_stream, start_stream
 from jsontide.providers.stream_reader import StreamReader
@@ -36,6 +37,9 @@ from jsontide.runs.types import (
 )
 from jsontide.schema import Partial
 
+if TYPE_CHECKING:
+    from jsontide.streams import AsyncMessageStream, MessageStream
+
 Answer = TypeVar("Answer")
 RUNNABLE: Final = (Outcome.COMPLETE, Outcome.INVALID)
 """Outcomes of messages whose calls may get results; after any other, the run ends as the message did."""
@@ -46,20 +50,21 @@ STOPPED_BEFORE: Final = "the run ended before the call was run"
 # What runs for each event looks up neither a member of an enum nor a union of types, which takes long.
 _STREAMING: Final = RunOutcome.STREAMING
 _INPUTS: Final = get_args(RunInput)
-_new: Final = object.__new__
 _Call: TypeAlias = "CompleteCall[Any] | PartialCall"
 _Renamed: TypeAlias = "tuple[tuple[int, _Call, _Call], ...]"
 
 
-class Run(Generic[Answer]):
+class Run(Record, Generic[Answer]):
     """All messages of a model from a question to the answer, and the results of their calls; it never changes."""
 
     __slots__ = ("_step", "earlier", "error", "id", "message", "outcome", "results")
 
+    FIELDS: ClassVar[tuple[str, ...]] = ("steps", "outcome", "id", "error")
+
     def __init__(
         self,
         steps: Iterable[Step] = (),
-        outcome: RunOutcome = RunOutcome.STREAMING,
+        outcome: RunOutcome = _STREAMING,
         id: str | None = None,  # noqa: A002 - what everybody calls it
         error: str | None = None,
     ) -> None:
@@ -67,19 +72,20 @@ class Run(Generic[Answer]):
         for step in given:
             check_type("every step", step, Step, "a Step")
         last = given[-1] if given else None
-        self.earlier: Final = given[:-1]
+        self.earlier: tuple[Step, ...] = given[:-1]
         """The steps before the last."""
-        self.message: Final[Message[Answer] | None] = None if last is None else last.message
+        self.message: Message[Answer] | None = None if last is None else last.message
         """The last message; `None` before the first."""
-        self.results: Final[tuple[Result, ...]] = () if last is None else last.results
+        self.results: tuple[Result, ...] = () if last is None else last.results
         """What the calls of the last message gave."""
         self.outcome: Final = check_type("outcome", outcome, RunOutcome, "a RunOutcome")
         """How the run ended; `STREAMING` before the end."""
-        self.id: Final = id
+        self.id: str | None = id
         self.error: Final = error
         """Why it failed, if something around its messages did."""
         self._step: Step | None = last
-        check_texts(self, "id", "error")
+        if id is not None or error is not None:
+            check_texts(self, "id", "error")
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -109,7 +115,7 @@ class Run(Generic[Answer]):
     @property
     def waiting(self) -> tuple[PendingResult, ...]:
         """The calls that a person must decide about."""
-        return tuple(one for one in self.results if isinstance(one, PendingResult) and one.status == "waiting")
+        return tuple([one for one in self.results if isinstance(one, PendingResult) and one.status == "waiting"])
 
     @property
     def is_over(self) -> bool:
@@ -124,23 +130,8 @@ class Run(Generic[Answer]):
         """Return the run that `to_json` wrote, from its text or from the parsed object."""
         return read_run(text, Run)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Run) and self._values == other._values
-
-    __hash__ = None  # type: ignore[assignment] # messages hold dicts
-
-    def __copy__(self) -> Run[Answer]:
-        return self
-
-    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return Run, self._values
-
     def __repr__(self) -> str:
         return f"<Run {self.outcome.name} {len(self.steps)} steps, {self.message!r}>"
-
-    @property
-    def _values(self) -> tuple[object, ...]:
-        return self.steps, self.outcome, self.id, self.error
 
     def advance(
         self,
@@ -148,16 +139,13 @@ class Run(Generic[Answer]):
         results: tuple[Result, ...] = (),
         earlier: tuple[Step, ...] | None = None,
     ) -> Run[Answer]:
-        """Return the run with another last step; nothing is checked or made that nobody may look at."""
-        run: Any = _new(Run)
+        """Return the run with another last step, which is made when somebody looks at it."""
+        run: Run[Answer] = Run()
         run.earlier = self.earlier if earlier is None else earlier
         run.message = message
         run.results = results
-        run.outcome = _STREAMING
         run.id = self.id
-        run.error = None
-        run._step = None  # noqa: SLF001 - its own
-        return cast("Run[Answer]", run)
+        return run
 
 
 class RunState(Generic[Answer]):
@@ -191,6 +179,33 @@ class RunState(Generic[Answer]):
 
     def __repr__(self) -> str:
         return f"<RunState {self.run!r}>"
+
+
+class OpenMessage:
+    """The message that is being read, and where the run stands: that is made when somebody asks."""
+
+    def __init__(self, stream: AsyncMessageStream[Any] | MessageStream[Any], state: RunState[Any]) -> None:
+        self.stream: Final = stream
+        self.run = state.run
+        self._known = state
+        """Where the run stood when a part of the message was new."""
+        self._steady = -1
+        """How many parts a message has that is shown as it is: it has no new call, and none whose id is another."""
+
+    @property
+    def state(self) -> RunState[Any]:
+        known = self._known
+        return RunState(self.run, known.config, self.stream.state, known.renamed, known.taken)
+
+    def show(self, message: Message[Any]) -> Run[Any]:
+        """Return the run with more of the message."""
+        if len(message.parts) == self._steady:
+            run = self.run = self.run.advance(message)
+            return run
+        known = self._known = show_message(self._known, self.stream.state)
+        self._steady = -1 if known.renamed else len(message.parts)
+        self.run = known.run
+        return known.run
 
 
 def start_run(config: MessageConfig | None = None, *, id: str | None = None) -> RunState[Any]:  # noqa: A002
