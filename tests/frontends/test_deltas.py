@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from jsontide import Limits, Message, Outcome, Tool, create_parser_state, finalize, parse_chunk
+from jsontide import MISSING, Limits, Message, Outcome, Tool, create_parser_state, finalize, parse_chunk
 from jsontide.frontends import feed_delta, feed_replica, start_delta, start_replica, whole_delta, write_json
 from jsontide.mend import MODELS
 from jsontide.messages import CompleteCall, ServerCall, TextPart
@@ -108,7 +108,9 @@ def check_joining(turn: Iterable[Any], random: Random) -> None:
 
 
 def as_json(growing: Any) -> str:
-    return growing.to_json() if isinstance(growing, Message | Run) else write_json([growing.value, growing.index])
+    if isinstance(growing, Message | Run):
+        return growing.to_json()
+    return write_json([growing.index] if growing.value is MISSING else [growing.index, growing.value])
 
 
 def check(turn: Iterable[Any], random: Random | None = None) -> None:

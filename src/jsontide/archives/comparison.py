@@ -49,7 +49,9 @@ class Rate:
             self.share + square / 2,
             _Z * sqrt(self.share * (1 - self.share) / self.of + square / self.of / 4),
         )
-        return max((middle - width) / (1 + square), 0.0), min((middle + width) / (1 + square), 1.0)
+        least = (middle - width) / (1 + square) if self.count else 0.0
+        most = (middle + width) / (1 + square) if self.count < self.of else 1.0
+        return least, most
 
 
 @dataclass(frozen=True, slots=True)
