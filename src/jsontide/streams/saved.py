@@ -20,6 +20,8 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from importlib import import_module
+from itertools import accumulate
+from operator import sub
 from typing import Any, Final, TypeVar, cast
 from zlib import crc32
 
@@ -120,11 +122,23 @@ _BINDING: Final = 10
 _DOCUMENT: Final = 11
 _ANSWER: Final = 12
 _SHAPE: Final = 13
-_FIRST_MAKER: Final = 14
+_STEPS: Final = 14
+_WORDS: Final = 15
+_SHARED: Final = 16
+_FIRST_MAKER: Final = 17
 
 _PLAIN: Final = frozenset({type(None), bool, int, float, str})
 _BASES: Final = (str, int, float)
 _TEXT: Final = frozenset({str})
+_INTEGER: Final = frozenset({int})
+_WORD: Final = frozenset({str, bool, type(None)})
+_LEAST: Final = 0x5D
+"""The first of the characters that JSON writes as they are."""
+_MOST: Final = 0x10FFFF - _LEAST
+_LONG_TEXT: Final = 100
+"""Characters of a text that is written once."""
+_LONG_LIST: Final = 16
+"""Items of a list that is written by its differences or different words, if that is shorter: a document has many."""
 _LONGEST: Final = 1 << 12_000
 """Python converts no integers that are much longer to decimals."""
 _ANSWER_NAME: Final = ""
@@ -289,16 +303,16 @@ class _Saver:
 
     def save(self, value: Any) -> object:  # noqa: ANN401 - anything
         kind = type(value)
-        if kind in self._plain:
+        if kind in self._plain and (kind is not str or len(value) < _LONG_TEXT):
             return value
         if isinstance(value, Enum) and kind not in _numbers():  # of a client
             return self.save(value.value)
-        if isinstance(value, _BASES) and not isinstance(value, Enum):
+        if kind is not str and isinstance(value, _BASES) and not isinstance(value, Enum):
             return self._save_scalar(value)
         number = self._numbers.get(id(value))
         if number is not None:
             return [_AGAIN, number]
-        saved = self._save_new(value)
+        saved = [_SHARED, value] if kind is str else self._save_new(value)
         self._numbers[id(value)] = len(self._kept)
         self._kept.append(value)
         return saved
@@ -314,11 +328,11 @@ class _Saver:
     def _save_new(self, value: Any) -> object:  # noqa: ANN401, PLR0911 - one return for each type
         kind = type(value)
         if kind is list:
-            return [_LIST, *self._save_all(value)]
+            return self._save_column(value) or [_LIST, *self._save_all(value)]
         if kind is dict:
             if _TEXT.issuperset(map(type, value)):
                 return dict(zip(value, self._save_all(value.values()), strict=True))
-            return [_DICT, *self._save_all([each for member in value.items() for each in member])]
+            return [_DICT, self.save(list(value)), self.save(list(value.values()))]
         if kind is tuple:
             return [_TUPLE, *self._save_all(value)]
         if kind is bytes:
@@ -326,12 +340,27 @@ class _Saver:
         if kind is frozenset:
             return [_FROZENSET, *self._save_all(value)]
         if kind is array:
-            return [_ARRAY, *value]
+            return [_ARRAY, self.save(value.tolist())]
         if kind is Decimal:
             return [_DECIMAL, str(value)]
         if isinstance(value, Enum):
             return [_numbers()[kind], value.value]
         return self._save_object(value)
+
+    def _save_column(self, items: list[Any]) -> list[object] | None:
+        """Return a long list of numbers or words, written shorter; `None` if it is another one."""
+        if len(items) < _LONG_LIST:
+            return None
+        kinds = frozenset(map(type, items))
+        if kinds == _INTEGER and kinds <= self._plain:
+            steps = _to_text([-2 * step - 1 if step < 0 else 2 * step for step in map(sub, items[1:], items)])
+            return None if steps is None else [_STEPS, items[0], steps]
+        if kinds <= _WORD:
+            places = {word: place for place, word in enumerate(dict.fromkeys(items))}
+            if len(places) <= len(items) // 4:
+                text = _to_text([places[word] for word in items])
+                return None if text is None else [_WORDS, self.save(list(places)), text]
+        return None
 
     def _save_all(self, values: Any) -> list[object]:  # noqa: ANN401 - any iterable
         if self._plain.issuperset(map(type, values)):
@@ -356,7 +385,7 @@ class _Saver:
         number = _numbers().get(maker)
         if number is None:
             raise _unsaved(value)
-        return [number, *self._save_all(arguments)]
+        return [number, *[self.save(argument) for argument in arguments]]
 
     def _take_apart(self, value: Any) -> tuple[Any, Any]:  # noqa: ANN401 - anything
         """Return what makes an object, and from what."""
@@ -390,15 +419,29 @@ class _Saver:
         return _ANSWER_NAME
 
 
+def _to_text(numbers: list[int]) -> str | None:
+    """Return a character for each number, most of them one byte; `None` if one is too large."""
+    return "".join([chr(_LEAST + number) for number in numbers]) if max(numbers) <= _MOST else None
+
+
+def _to_numbers(text: str) -> list[int]:
+    return [ord(char) - _LEAST for char in text]
+
+
 def _unsaved(value: object) -> StateError:
     return StateError(f"a state with a {type(value).__module__}.{type(value).__qualname__} in it cannot be saved")
 
 
 _BUILTINS: Final[dict[int, Callable[[list[Any]], object]]] = {
+    _SHARED: lambda items: items[0],
     _TUPLE: tuple,
-    _DICT: lambda items: dict(zip(items[::2], items[1::2], strict=True)),
+    _DICT: lambda items: dict(zip(*items, strict=True)),
+    _STEPS: lambda items: list(
+        accumulate([items[0], *[-(n + 1) // 2 if n % 2 else n // 2 for n in _to_numbers(items[1])]])
+    ),
+    _WORDS: lambda items: [items[0][place] for place in _to_numbers(items[1])],
     _FROZENSET: frozenset,
-    _ARRAY: lambda items: array("q", items),
+    _ARRAY: lambda items: array("q", items[0]),
     _BYTES: lambda items: items[0].encode("latin-1"),
     _DECIMAL: lambda items: Decimal(items[0]),
 }
