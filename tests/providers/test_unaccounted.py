@@ -1291,6 +1291,20 @@ def test_a_block_that_repeats_a_call_has_its_arguments() -> None:
         assert ran([*AGENT_CALL, AGENT_END[0], envelope({**stop, "content_block": block}), AGENT_END[1]]) == made
 
 
+def test_a_message_of_an_agent_that_repeats_events_says_which() -> None:
+    block = {"type": "tool_use", "id": "c1", "name": "wipe", "input": {"a": 1}}
+    for message, made in (
+        ({"content": [block]}, [("wipe", {"a": 1})]),
+        ({"content": [{"type": "text", "text": "Hi"}]}, [("wipe", {"a": 1})]),
+        ({"content": {"value": [block]}}, []),
+        ({"content": [{**block, "input": None, "new": {"a": 1}}]}, []),
+        (block, []),
+        (None, []),
+    ):
+        repeated = {"type": "assistant", "message": message, "parent_tool_use_id": None}
+        assert ran([*AGENT_CALL, AGENT_END[0], repeated, AGENT_END[1]]) == made
+
+
 def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
     told = [Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'), PIECE, Anthropic.piece(0, "}"), Anthropic.END]
     chunks: list[Event] = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in told]

@@ -307,6 +307,8 @@ def check_whole(draft: Draft, block: dict[str, Any]) -> None:
     """Note that a block, which repeats what events said of a call, has other input, or is of none that is known."""
     given, call_id = block.get("input"), text_of(block, "id")
     if given is None:
+        if text_of(block, "type") == "tool_use":
+            draft.lose(_OTHER_INPUT)
         return
     calls = [part for part in draft.parts if isinstance(part, BaseCall) and part.id == call_id]
     whole = load_json(given) if isinstance(given, str) else plain(given)

@@ -27,7 +27,6 @@ from jsontide.providers.base import (
     fields_in,
     is_true,
     items_in,
-    list_of,
     plain,
     text_of,
 )
@@ -37,6 +36,7 @@ _NESTED_KINDS: Final = ("assistant", "stream_event")
 PARENT: Final = "parent_tool_use_id"
 _EVENT_FIELDS: Final = frozenset(("event", PARENT, "session_id", "type", "uuid"))
 _MISPLACED: Final = "an event of a message stands in an envelope of another kind"
+_NO_BLOCKS: Final = "a message that repeats events has no blocks"
 _NO_MESSAGE: Final = "an event is of a message that never began"
 
 
@@ -114,8 +114,11 @@ class AgentReader(Reader):
 
     def _repeat_blocks(self, draft: Draft, event: dict[str, Any]) -> Reader:
         """Note where blocks differ from the events that they repeat."""
-        for item in list_of(dict_of(event, "message") or event, "content"):
-            check_whole(draft, as_dict(item))
+        message = fields_in(draft, event, "message") or event
+        if message.get("content") is None:
+            draft.lose(_NO_BLOCKS)
+        for item in items_in(draft, message, "content"):
+            check_whole(draft, check_fields(draft, "content", item))
         return self
 
     def _read_blocks(self, draft: Draft, event: dict[str, Any]) -> Reader:
