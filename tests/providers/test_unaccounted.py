@@ -1249,6 +1249,9 @@ def test_an_item_that_ends_as_that_of_another_call_leaves_nothing_to_run() -> No
     head = response("output_item.added", 0, item=custom_item(call_id="c1", input=""))
     for item, made in ((custom_item(call_id="c1", input="x"), [("wipe", "x")]), (custom_item(call_id="x"), [])):
         assert ran([head, response("output_item.done", 0, item=item), Responses.END]) == made
+    late = {**Responses.head("wipe", 0)["item"], "arguments": TEXT, "status": "completed"}
+    done = response("output_item.done", 0, item=late)
+    assert ran([Responses.piece(0, TEXT), done, Responses.END]) == [("wipe", ARGUMENTS)]
 
 
 def custom_item(**said: Any) -> Event:

@@ -366,8 +366,9 @@ class Items:
         if is_done and written is None and not on_server and not self._has_arguments(output):
             self.draft.lose(_NO_ARGUMENTS)
         begun, call_id = self.draft.find(item_key(output)), name_in(item, "call_id")
-        if is_done and isinstance(begun, BaseCall) and begun.is_open and begun.id != (call_id or begun.id):
-            self.draft.lose(_OTHER_ID.format(begun.id, call_id))
+        known = begun.id if isinstance(begun, BaseCall) and begun.is_open else None
+        if is_done and known and call_id and known != call_id:
+            self.draft.lose(_OTHER_ID.format(known, call_id))
         delta = CallDelta(
             output,
             call_id,
