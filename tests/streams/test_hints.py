@@ -217,6 +217,12 @@ class TestFences:
         assert "mend" not in message.feedback()
         assert stream_message(said, response_schema=Stay, mend=MODELS).final().result() == Stay(city="Nara")
 
+    def test_in_the_arguments_of_calls(self) -> None:
+        calls = [{"index": 0, "id": "c", "function": {"name": "stay", "arguments": FENCED}}]
+        said = [{"choices": [{"index": 0, "delta": {"tool_calls": calls}, "finish_reason": "tool_calls"}]}]
+        with pytest.raises(MessageError, match=r"; a fence .* mend=jsontide\.mend\.MODELS"):
+            stream_message(said).final().raise_for_outcome()
+
     def test_that_mending_does_not_help_with(self) -> None:
         content = '```json\n{"city": `Nara`, `}\n```'
         said = [{"choices": [{"index": 0, "delta": {"content": content}, "finish_reason": "stop"}]}]

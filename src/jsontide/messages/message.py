@@ -24,6 +24,7 @@ from jsontide.messages.types import (
     EmptyError,
     ErrorDetail,
     ErrorKind,
+    ErrorSource,
     FilteredError,
     InvalidError,
     MessageError,
@@ -265,8 +266,8 @@ class Message(Record):
         why = f"the message is {outcome.value}"
         if first is not None:
             why = f"{why}: {first.message}"
-            is_strict = first.source == "content" and not self.repairs  # calls have repairs of their own
-            hint = hint_at_mending(first.cause) if is_strict and isinstance(first.cause, ParserError) else ""
+            found = first.cause
+            hint = hint_at_mending(found) if isinstance(found, ParserError) and self._is_strict(first.source) else ""
             why = f"{why}; {hint}" if hint else why
         elif self.refusal:
             why = f"{why}: {shorten(self.refusal)}"
@@ -276,6 +277,13 @@ class Message(Record):
         error = _ERRORS[outcome](why, self)
         error.__cause__ = cause if isinstance(cause, BaseException) else None  # mypyc drops what follows `from`
         raise error
+
+    def _is_strict(self, source: ErrorSource) -> bool:
+        """Return whether the answer or the call of an error is there and was not mended."""
+        if source == "content":
+            return not self.repairs
+        calls = self.tool_calls
+        return isinstance(source, int) and 0 <= source < len(calls) and not calls[source].repairs
 
     def result(self) -> object:
         """Return the answer as an instance of the schema's type; raise what `raise_for_outcome` raises.
