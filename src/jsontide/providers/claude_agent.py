@@ -27,6 +27,7 @@ from jsontide.providers.base import (
     fields_in,
     is_true,
     items_in,
+    list_of,
     plain,
     text_of,
 )
@@ -96,6 +97,12 @@ class AgentReader(Reader):
             return self._read_result(draft, event)
         if not kind:
             return self._after_event(self.inner.read(draft, event))
+        return self._keep(draft, event)
+
+    def _keep(self, draft: Draft, event: dict[str, Any]) -> Reader:
+        """Keep an envelope that says nothing of the message; a user makes no calls."""
+        for item in list_of(dict_of(event, "message"), "content"):
+            check_whole(draft, as_dict(item))
         draft.extend_metadata("events", [plain(event)])
         return self
 
