@@ -205,6 +205,20 @@ def test_a_status_that_is_no_text_is_no_normal_end(status: object) -> None:
         assert statuses(message) == [Outcome.TRUNCATED]
 
 
+@pytest.mark.parametrize("where", ["arguments.done", "item.done", "completed"])
+def test_a_call_that_is_named_otherwise_later_is_not_run_under_either_name(where: str) -> None:
+    names = {each: "refund" if each == where else "pay" for each in ("arguments.done", "item.done", "completed")}
+    items = {each: {**ITEM, "name": name, "arguments": "{}", "status": "completed"} for each, name in names.items()}
+    message = last(
+        event("output_item.added", item=ITEM),
+        event("function_call_arguments.delta", delta="{}"),
+        event("function_call_arguments.done", arguments="{}", name=names["arguments.done"]),
+        event("output_item.done", item=items["item.done"]),
+        completed(items["completed"]),
+    )
+    assert statuses(message) == [Outcome.INVALID]
+
+
 class TestShapes:
     """From the documentation."""
 

@@ -859,12 +859,13 @@ def _repeat_call(items: Items, at: int, item: dict[str, Any], has_call: bool) ->
     """Note a call for the one that has its id; where other calls came before, it begins none that has a name."""
     check_call(items.draft, item)
     call_id, cut_off = text_of(item, "call_id"), is_cut_off(item)
+    is_known = any([isinstance(part, BaseCall) and part.id == call_id for part in items.draft.parts])
     if not cut_off and (not call_id or not (item.get("arguments") or item.get("input"))):
         return
     delta = CallDelta(
         NO_INDEX if call_id else at,
         call_id,
-        text_of(item, "name") if cut_off or not has_call else None,
+        text_of(item, "name") if cut_off or is_known or not has_call else None,
         None if cut_off else arguments_in(item, '"'),
         is_whole=True,
         is_object=not cut_off and is_object(item.get("arguments")),
@@ -1158,18 +1159,19 @@ def _complete_arguments(draft: Draft, event: dict[str, Any], name: str) -> None:
     Text stays open: at a limit this may be the beginning only, and the item says whether it is.
     """
     index, value = index_in(draft, event, "output_index"), event.get(name)
-    count = draft.count
+    key = NO_KEY if index == NO_INDEX else item_key(index)
+    count, begun = draft.count, None if index == NO_INDEX else draft.find(key)
     if value is None:
         check_rest(draft, event, _BOOKKEEPING_FIELDS)
     delta = CallDelta(
         index,
-        None,
+        begun.id if isinstance(begun, BaseCall) else None,  # an output is one call, also if it is named otherwise here
         text_of(event, "name"),
         arguments_of(value) if name == "arguments" else f'"{escape(value)}',
         is_whole=True,
         is_object=is_object(value),
         on_server=name == "code",
-        key=NO_KEY if index == NO_INDEX else item_key(index),
+        key=key,
         is_written=name != "arguments",
     )
     if draft.add_call(delta) == count:
