@@ -41,7 +41,6 @@ from jsontide.runs.conversation import Conversation, is_retried
 from jsontide.runs.run import (
     RUNNABLE,
     Answer,
-    OpenMessage,
     Run,
     RunState,
     continue_run,
@@ -51,6 +50,7 @@ from jsontide.runs.run import (
     find_call,
     finish_run,
     is_paused,
+    show_message,
     start_run,
     stop_run,
 )
@@ -208,6 +208,33 @@ def arun_agent(ask: Ask, conversation: Asked, **options: Unpack[AgentChoices]) -
     return AsyncAgentStream(_Agent(ask, conversation, options, is_async=True))
 
 
+class _OpenMessage:
+    """The message that is being read, and where the run stands: that is made when somebody asks."""
+
+    def __init__(self, stream: AsyncMessageStream[Any] | MessageStream[Any], state: RunState[Any]) -> None:
+        self.stream: Final = stream
+        self.run: Run[Any] = state.run
+        self._known = state
+        """Where the run stood when a part of the message was new."""
+        self._steady = -1
+        """How many parts a message has that is shown as it is: it has no new call, and none whose id is another."""
+
+    @property
+    def state(self) -> RunState[Any]:
+        known = self._known
+        return RunState(self.run, known.config, self.stream.state, known.renamed, known.taken)
+
+    def show(self, message: Message[Any]) -> Run[Any]:
+        """Return the run with more of the message."""
+        if len(message.parts) == self._steady:
+            run = self.run = self.run.advance(message)
+            return run
+        known = self._known = show_message(self._known, self.stream.state)
+        self._steady = -1 if known.renamed else len(message.parts)
+        self.run = known.run
+        return known.run
+
+
 class _Agent:
     """The agent itself: what is asked and run, and where the run stands."""
 
@@ -249,7 +276,7 @@ class _Agent:
         saved = own["run"]
         self._state: RunState[Any] = start_run(config, id=uuid4().hex) if saved is None else continue_run(saved, config)
         self._stopped: RunState[Any] | None = None
-        self.reading: OpenMessage | None = None
+        self.reading: _OpenMessage | None = None
         """The message that is being read, if there is one; `_state` is older then."""
         self.decisions: Final = _check_decisions(self.run, own["decisions"])
         self.running: Final[set[asyncio.Task[Any]]] = set()
@@ -362,7 +389,7 @@ class _Agent:
             if isinstance(closing, Awaitable):
                 await closing
             return
-        reading = self.reading = OpenMessage(stream, state)
+        reading = self.reading = _OpenMessage(stream, state)
         self._write(started)
         if isinstance(stream, MessageStream):
             yield self.run
@@ -397,14 +424,14 @@ class _Agent:
         check_async(asked, "ask must return an asynchronous stream", "run_agent")
         return AsyncMessageStream(cast("AsyncIterable[object]", asked), start, note)
 
-    def read(self, reading: OpenMessage, stream: MessageStream[Any]) -> Generator[Run[Any]]:
+    def read(self, reading: _OpenMessage, stream: MessageStream[Any]) -> Generator[Run[Any]]:
         """Read a message where no event loop runs, and yield the run each time it changed."""
         with stream:
             for message in stream:
                 yield reading.show(message)
         self._end_message(reading)
 
-    def _end_message(self, reading: OpenMessage) -> None:
+    def _end_message(self, reading: _OpenMessage) -> None:
         self._state = end_step(reading.state, reading.stream.message)
         self.reading = None
         self._write(StepEnded())

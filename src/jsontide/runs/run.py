@@ -9,19 +9,15 @@ objects. Only a complete call can start, and only once: what does not follow is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from hashlib import blake2s
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, NoReturn, TypeAlias, TypeVar, cast, get_args
 
 from jsontide._check import check_state, check_type
 from jsontide._values import MISSING, Missing
-from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, PartialCall, ToolResult, Usage
+from jsontide.messages import CompleteCall, Message, MessageConfig, Outcome, PartialCall, ToolResult
 from jsontide.messages.calls import Part
-from jsontide.messages.record import Record
-from jsontide.messages.types import check_texts
 from jsontide.providers import StreamState, feed_stream, finish_stream, start_stream
 from jsontide.providers.stream_reader import StreamReader
-from jsontide.runs.json_form import read_run, write_run_text
 from jsontide.runs.types import (
     PendingResult,
     Result,
@@ -38,7 +34,7 @@ from jsontide.runs.types import (
 from jsontide.schema import Partial
 
 if TYPE_CHECKING:
-    from jsontide.streams import AsyncMessageStream, MessageStream
+    from jsontide.runs import value
 
 Answer = TypeVar("Answer")
 RUNNABLE: Final = (Outcome.COMPLETE, Outcome.INVALID)
@@ -54,98 +50,22 @@ _Call: TypeAlias = "CompleteCall[Any] | PartialCall"
 _Renamed: TypeAlias = "tuple[tuple[int, _Call, _Call], ...]"
 
 
-class Run(Record, Generic[Answer]):
-    """All messages of a model from a question to the answer, and the results of their calls; it never changes."""
+# A native class cannot have type parameters, so these are declared for type checkers only.
+if TYPE_CHECKING:
 
-    __slots__ = ("_step", "earlier", "error", "id", "message", "outcome", "results")
+    class Run(value.Run, Generic[Answer]):
+        message: Message[Answer] | None
 
-    FIELDS: ClassVar[tuple[str, ...]] = ("steps", "outcome", "id", "error")
+        @property
+        def answer(self) -> Answer | Partial[Answer] | Missing: ...
+        @staticmethod
+        def from_json(text: object) -> Run[Any]: ...
+        def advance(
+            self, message: object, results: tuple[Result, ...] = (), earlier: tuple[Step, ...] | None = None
+        ) -> Run[Answer]: ...
 
-    def __init__(
-        self,
-        steps: Iterable[Step] = (),
-        outcome: RunOutcome = _STREAMING,
-        id: str | None = None,  # noqa: A002 - what everybody calls it
-        error: str | None = None,
-    ) -> None:
-        given = tuple(steps)
-        for step in given:
-            check_type("every step", step, Step, "a Step")
-        last = given[-1] if given else None
-        self.earlier: tuple[Step, ...] = given[:-1]
-        """The steps before the last."""
-        self.message: Message[Answer] | None = None if last is None else last.message
-        """The last message; `None` before the first."""
-        self.results: tuple[Result, ...] = () if last is None else last.results
-        """What the calls of the last message gave."""
-        self.outcome: Final = check_type("outcome", outcome, RunOutcome, "a RunOutcome")
-        """How the run ended; `STREAMING` before the end."""
-        self.id: str | None = id
-        self.error: Final = error
-        """Why it failed, if something around its messages did."""
-        self._step: Step | None = last
-        if id is not None or error is not None:
-            check_texts(self, "id", "error")
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """The messages in order, each with the results of its calls."""
-        if self.message is None:
-            return ()
-        if self._step is None:
-            self._step = Step(self.message, self.results)
-        return (*self.earlier, self._step)
-
-    @property
-    def content(self) -> str:
-        """The text of the last message."""
-        return "" if self.message is None else self.message.content
-
-    @property
-    def answer(self) -> Answer | Partial[Answer] | Missing:
-        """The structured output of the last message."""
-        return MISSING if self.message is None else self.message.answer
-
-    @property
-    def usage(self) -> Usage | None:
-        """What all messages cost together; `None` until a provider reports it."""
-        known = [step.message.usage for step in self.steps if step.message.usage is not None]
-        return sum(known, Usage()) if known else None
-
-    @property
-    def waiting(self) -> tuple[PendingResult, ...]:
-        """The calls that a person must decide about."""
-        return tuple([one for one in self.results if isinstance(one, PendingResult) and one.status == "waiting"])
-
-    @property
-    def is_over(self) -> bool:
-        return self.outcome is not _STREAMING
-
-    def to_json(self) -> str:
-        """Return the run as JSON text, in a documented form that later versions read too."""
-        return write_run_text(self)
-
-    @staticmethod
-    def from_json(text: object) -> Run[Any]:
-        """Return the run that `to_json` wrote, from its text or from the parsed object."""
-        return read_run(text, Run)
-
-    def __repr__(self) -> str:
-        return f"<Run {self.outcome.name} {len(self.steps)} steps, {self.message!r}>"
-
-    def advance(
-        self,
-        message: Message[Any] | None,
-        results: tuple[Result, ...] = (),
-        earlier: tuple[Step, ...] | None = None,
-    ) -> Run[Answer]:
-        """Return the run with another last step, which is made when somebody looks at it."""
-        run: Run[Answer] = Run()
-        run.earlier = self.earlier if earlier is None else earlier
-        run.message = message
-        run.results = results
-        run.id = self.id
-        return run
+else:
+    from jsontide.runs.value import Run
 
 
 class RunState(Generic[Answer]):
@@ -179,33 +99,6 @@ class RunState(Generic[Answer]):
 
     def __repr__(self) -> str:
         return f"<RunState {self.run!r}>"
-
-
-class OpenMessage:
-    """The message that is being read, and where the run stands: that is made when somebody asks."""
-
-    def __init__(self, stream: AsyncMessageStream[Any] | MessageStream[Any], state: RunState[Any]) -> None:
-        self.stream: Final = stream
-        self.run = state.run
-        self._known = state
-        """Where the run stood when a part of the message was new."""
-        self._steady = -1
-        """How many parts a message has that is shown as it is: it has no new call, and none whose id is another."""
-
-    @property
-    def state(self) -> RunState[Any]:
-        known = self._known
-        return RunState(self.run, known.config, self.stream.state, known.renamed, known.taken)
-
-    def show(self, message: Message[Any]) -> Run[Any]:
-        """Return the run with more of the message."""
-        if len(message.parts) == self._steady:
-            run = self.run = self.run.advance(message)
-            return run
-        known = self._known = show_message(self._known, self.stream.state)
-        self._steady = -1 if known.renamed else len(message.parts)
-        self.run = known.run
-        return known.run
 
 
 def start_run(config: MessageConfig | None = None, *, id: str | None = None) -> RunState[Any]:  # noqa: A002
