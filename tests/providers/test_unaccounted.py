@@ -675,6 +675,14 @@ MISPLACED |= {
         Cohere,
         {"type": "tool-call-end", "index": 1, "delta": {"message": {"tool_plan": {"function": "x/y"}}}},
     ),
+    "Chat, in a function beside the delta": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"tool_calls": [], "0": {"index": 0, "function": {"new": "x/y"}}}}]},
+    ),
+    "Chat, beside a function that became empty": (
+        Chat,
+        {"choices": [{"index": 0, "delta": {"new": [{"index": 0, "function": {}, "step": "x/y"}]}}]},
+    ),
     "Anthropic, in what another event repeats": (
         Anthropic,
         {"type": "message", "event": Anthropic.piece(0, TEXT)},
@@ -1276,6 +1284,7 @@ PIECE = Anthropic.piece(0, ',"b":2')
         envelope(PIECE, parent_tool_use_id="c9"),
         envelope(PIECE, parent_tool_use_id=["c9"]),
         envelope(PIECE, type="system"),
+        {**PIECE, "type": "system", "subtype": "x", "session_id": "s"},
         envelope(PIECE, type="message"),
         envelope(None, new=PIECE),
     ],
@@ -1314,5 +1323,5 @@ def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
     told = [Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'), PIECE, Anthropic.piece(0, "}"), Anthropic.END]
     chunks: list[Event] = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in told]
     assert ran(chunks) == [("wipe", {"a": 1, "b": 2})]
-    for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"]):
+    for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"], {"new": '{"bytes": "eyJ9"}'}):
         assert ran([*chunks[:2], lost, *chunks[3:]]) == []

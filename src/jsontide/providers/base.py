@@ -535,7 +535,7 @@ def _search(draft: Draft, name: str, value: object, holders: frozenset[str]) -> 
     while waiting:
         name, value = waiting.pop()
         is_text, bare = isinstance(value, str), _bare(name)
-        is_held = bare in _IN_CUSTOM and _is_custom(draft, bare, value)
+        is_held = (bare in _IN_CUSTOM and _is_custom(draft, bare, value)) or (bare == "function" and _is_called(value))
         if not value and not is_held:
             continue
         is_held = is_held or (is_text and value in _CALL_DELTAS)
@@ -562,6 +562,11 @@ def _is_custom(draft: Draft, name: str, value: object) -> bool:
         and not isinstance(value, (int, float))
         and any([part.extra.get("type") == CUSTOM for part in draft.parts])
     )
+
+
+def _is_called(function: object) -> bool:
+    """Return whether a function is one that is called, and not the definition of a tool."""
+    return isinstance(function, dict) and "parameters" not in function
 
 
 def _bare(name: str) -> str:

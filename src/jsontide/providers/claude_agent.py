@@ -82,7 +82,7 @@ class AgentReader(Reader):
             draft.identify(None, None, None, self.name)
         if kind == "stream_event":
             check_rest(draft, event, _EVENT_FIELDS)
-        elif event.get("event"):
+        elif event.get("event") or (kind and event.get("delta")):
             draft.lose(_MISPLACED)
         if kind in _NESTED_KINDS and event.get(PARENT) is not None:
             return self._read_nested(draft, kind, event)

@@ -69,10 +69,15 @@ class EnvelopeReader(Reader):
                     draft.lose(_NOT_OPENED)
                 else:
                     _check_beside(draft, event, frozenset((name,)), inside)
-        if inside is None and any([as_dict(each).get("bytes") for each in (event, *event.values())]):
+        if inside is None and any([_may_be_chunk(each) for each in (event, *event.values())]):
             draft.lose(_NOT_OPENED)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
+
+
+def _may_be_chunk(value: object) -> bool:
+    """Return whether a value is what a chunk of Bedrock holds, also as a text."""
+    return bool(as_dict(load_json(value) if isinstance(value, str) else value).get("bytes"))
 
 
 def open_envelope(event: dict[str, Any]) -> dict[str, Any] | None:
