@@ -243,6 +243,30 @@ def test_a_run_saved_at_any_moment_goes_on_and_starts_nothing_twice(final: Final
         assert len(ran) == (0 if has_started or len(run.steps) == 2 else 1)
 
 
+CALLED = json.loads(run_agent(one_call().ask, QUESTION, tools=[tool_of(lambda: 1)]).final().to_json())
+STEP = CALLED["steps"][0]
+
+
+@pytest.mark.parametrize(
+    ("saved", "why"),
+    [
+        (b"{", "the text is not JSON"),
+        ("[]", "a run must be an object, not list"),
+        ({"jsontide": 2}, "the version 2 of the form is not known"),
+        ({**CALLED, "outcome": "finished"}, "there is no outcome 'finished'"),
+        ({**CALLED, "id": 3}, "str or None"),
+        ({**CALLED, "rest": []}, "a run has no field 'rest'"),
+        ({**CALLED, "steps": {}}, "steps must be an array, not dict"),
+        ({**CALLED, "steps": [{**STEP, "message": {}}]}, "the version None"),
+        ({**CALLED, "steps": [{**STEP, "results": STEP["results"] * 2}]}, "a step has 2 results for 1 calls"),
+        ({**CALLED, "steps": [{**STEP, "results": [{"status": "over"}]}]}, "a result: status"),
+    ],
+)
+def test_what_is_no_saved_run_is_refused_with_the_reason(saved: Any, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Run.from_json(saved)
+
+
 @both
 def test_a_whole_answer_is_a_stream_of_one_event(final: Final) -> None:
     whole = {"message": {"content": "Hi"}, "done": True, "done_reason": "stop"}

@@ -541,6 +541,16 @@ class TestMemoryTurns:
             MemoryTurns(**options)
 
 
+def test_the_newest_turn_of_a_thread_is_known_for_as_many_threads_as_turns() -> None:
+    async def look() -> None:
+        turns = MemoryTurns(max_turns=2)
+        for thread, run_id in [("a", "1"), ("b", "2"), ("a", "3"), ("c", "4")]:
+            await turns.name(thread, run_id)
+        assert [await turns.name(thread) for thread in "abc"] == ["3", None, "4"]
+
+    asyncio.run(look())
+
+
 def test_a_store_that_is_full_answers_503_and_closes_the_source() -> None:
     source = Opened()
     source.provider.hold_before(1)

@@ -83,15 +83,15 @@ def plain_end(text: str, i: i64) -> i64:
     >>> plain_end('Kyōto", ', 0), plain_end(r"a\n", 0), plain_end("all", 0)
     (5, 1, 3)
     """
-    if not COMPILED:
-        return match_plain(text, i).end()
-    n: i64 = len(text)
-    while i < n:
-        code: i64 = ord(text[i])
-        if code < 32 or code == 34 or code == 92:
-            return i
-        i += 1
-    return n
+    if COMPILED:
+        n: i64 = len(text)
+        while i < n:
+            code: i64 = ord(text[i])
+            if code < 32 or code == 34 or code == 92:
+                return i
+            i += 1
+        return n
+    return match_plain(text, i).end()
 
 
 def expected_after(escape: str) -> frozenset[str]:
