@@ -259,6 +259,8 @@ AMBIGUOUS: dict[str, str] = {
         '[2,["/* + "},"\xa0rain and","/* c */"]'
     ),
     "an object in typographic marks whose key has such a mark": '{ “```”a</a>1}": “</a>{", “b": 0.5}',
+    "a plus sign after such a mark, and a plain one": '[[„a“ + ",„"]]',
+    "an equals sign after such a mark, and a plain one": '{“a“=>": “b"}',
     "two joined strings, the first with another end than a key": '{“c":2,“d":“x“ + "y"}',
     "a quotation mark after another value, in its line": '{"a": 1} {"b": 2} 5"\nor so',
 }

@@ -486,8 +486,9 @@ class Strings:
         is_key = buffer.mode == KEY_TEXT
         mark = Mark(buffer.text, i, end, is_end, is_key, top, self.tally, buffer.kinds, self.opens_json, self.equals)
         verdict = mark.judge()
-        if verdict == END and self.quote in OPEN_ONLY and buffer.text[i] != '"':
-            verdict = self._judge_other_end(i, n)
+        if verdict in (END, JOINED) and self.quote in OPEN_ONLY and buffer.text[i] != '"':
+            other = self._judge_other_end(i, n)
+            verdict = verdict if other == END else other
         if verdict == WAIT:
             return self._wait_for_next(i, n)
         if verdict == AMBIGUOUS or (verdict == END and self._may_have_lost_its_end(i, top)):
@@ -500,7 +501,8 @@ class Strings:
         """Judge the typographic mark at `i`, which may end the string, unless the next mark of JSON may do so too."""
         text = self.buffer.text
         place: i64 = i + 1
-        while place < n and (text[place] in SPACES or text[place] in COMMAS or text[place] in COLONS):
+        between = SPACES + COMMAS + COLONS + "=>+"
+        while place < n and text[place] in between:
             place += 1
         found = WAIT if place == n else (self._may_end_here(place, n) if text[place] == '"' else NO)
         if found == WAIT and self.buffer.is_end:
