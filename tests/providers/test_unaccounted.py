@@ -1325,3 +1325,4 @@ def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
     assert ran(chunks) == [("wipe", {"a": 1, "b": 2})]
     for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"], {"new": '{"bytes": "eyJ9"}'}):
         assert ran([*chunks[:2], lost, *chunks[3:]]) == []
+    assert ran([{"chunk": '{"bytes": "eyJ9"}'}, *chunks]) == []

@@ -69,10 +69,16 @@ class EnvelopeReader(Reader):
                     draft.lose(_NOT_OPENED)
                 else:
                     _check_beside(draft, event, frozenset((name,)), inside)
-        if inside is None and any([_may_be_chunk(each) for each in (event, *event.values())]):
-            draft.lose(_NOT_OPENED)
+        if inside is None:
+            check_chunk(draft, event)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
         return self if after is self.inner else EnvelopeReader(after)
+
+
+def check_chunk(draft: Draft, event: dict[str, Any]) -> None:
+    """Note that an event which cannot be opened may have a chunk in it."""
+    if any([_may_be_chunk(each) for each in (event, *event.values())]):
+        draft.lose(_NOT_OPENED)
 
 
 def _may_be_chunk(value: object) -> bool:

@@ -21,7 +21,7 @@ from jsontide.messages.options import MessageConfig
 from jsontide.messages.state import MessageState, start_message
 from jsontide.messages.types import CompletionChunk, ErrorDetail, Outcome, Usage
 from jsontide.providers.base import COUNTER, IN_USAGE, PIECE, SILENT, Reader, as_dict, check_fields, check_unknown
-from jsontide.providers.envelopes import name_foreign
+from jsontide.providers.envelopes import check_chunk, name_foreign
 from jsontide.providers.registry import find_reader, split_whole
 from jsontide.providers.wire import (
     DONE,
@@ -408,6 +408,7 @@ class StreamReader:
             self._opening = self._opening or _SHORT.repr(event)
             draft = Draft(self._state, self._rules)
             check_unknown(draft, "", event)
+            check_chunk(draft, fields)
             self._state = draft.freeze()
             return
         self._is_known = True
