@@ -216,7 +216,7 @@ class _OpenMessage:
         self.run: Run[Any] = state.run
         self._known = state
         """Where the run stood when a part of the message was new."""
-        self._steady = -1
+        self.steady = -1
         """How many parts a message has that is shown as it is: it has no new call, and none whose id is another."""
 
     @property
@@ -226,11 +226,11 @@ class _OpenMessage:
 
     def show(self, message: Message[Any]) -> Run[Any]:
         """Return the run with more of the message."""
-        if len(message.parts) == self._steady:
+        if len(message.parts) == self.steady:
             run = self.run = self.run.advance(message)
             return run
         known = self._known = show_message(self._known, self.stream.state)
-        self._steady = -1 if known.renamed else len(message.parts)
+        self.steady = -1 if known.renamed else len(message.parts)
         self.run = known.run
         return known.run
 
@@ -321,7 +321,7 @@ class _Agent:
     async def steps(self) -> AsyncGenerator[Run[Any]]:
         """Yield the run each time it changed, until it has ended.
 
-        While a `MessageStream` is read, whoever gets a run reads it with `read` before going on.
+        While a `MessageStream` is read, whoever gets a run reads it before going on.
         """
         try:
             await self._claim()
@@ -399,7 +399,7 @@ class _Agent:
                 yield reading.show(message)
         finally:
             await stream.stop()
-        self._end_message(reading)
+        self.end_message(reading)
 
     async def _wait_for(self, awaitable: Awaitable[object]) -> object:
         """Return what the caller's function gives; `MISSING` if the run is stopped before."""
@@ -424,14 +424,7 @@ class _Agent:
         check_async(asked, "ask must return an asynchronous stream", "run_agent")
         return AsyncMessageStream(cast("AsyncIterable[object]", asked), start, note)
 
-    def read(self, reading: _OpenMessage, stream: MessageStream[Any]) -> Generator[Run[Any]]:
-        """Read a message where no event loop runs, and yield the run each time it changed."""
-        with stream:
-            for message in stream:
-                yield reading.show(message)
-        self._end_message(reading)
-
-    def _end_message(self, reading: _OpenMessage) -> None:
+    def end_message(self, reading: _OpenMessage) -> None:
         self._state = end_step(reading.state, reading.stream.message)
         self.reading = None
         self._write(StepEnded())
@@ -592,7 +585,14 @@ class AgentStream(_Stream[Answer], RunIterator[Answer]):
             while (run := loop.run_until_complete(_next(steps))) is not None:
                 reading = agent.reading
                 if reading is not None and isinstance(reading.stream, MessageStream):
-                    yield from agent.read(reading, reading.stream)
+                    with reading.stream as stream:
+                        for message in stream:
+                            if len(message.parts) != reading.steady:
+                                yield reading.show(message)
+                                continue
+                            reading.run = reading.run.advance(message)  # as `show` does, without a call for each event
+                            yield reading.run
+                    agent.end_message(reading)
                 else:
                     yield run
         except BaseException:  # such as an interrupt before its steps began
