@@ -348,7 +348,7 @@ def test_the_format_says_which_fields_a_state_has() -> None:
         assert saved.form.__wrapped__() != saved.form()
 
 
-@pytest.mark.skipif(COMPILED, reason="signatures are read from the source")
+@pytest.mark.skipif(COMPILED, reason="compiled code has no source to read")
 def test_the_format_has_a_new_number_when_what_it_does_not_hash_changes() -> None:
     others = [maker for maker in saved.makers() if saved._fields_of(maker) == ()]
     parts = _buffer.Buffer, _value.OpenValue, _strings.Strings, _outside.Outside
