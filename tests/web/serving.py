@@ -213,20 +213,29 @@ class Client:
         return b"".join(pieces)
 
 
-def read_compact(body: bytes) -> CompactValue:
-    """Read the compact form out of server-sent events, or lines."""
+def compact_values(body: bytes) -> Iterator[CompactValue]:
+    """Read the compact form out of server-sent events, or lines: as it is after each of them."""
     value = CompactValue()
+    yield value
     for line in body.decode().split("\n")[:-1]:
-        if line.startswith("data: "):
-            value = value.read(json.loads(line.removeprefix("data: ")))
-        elif line[:1] in {"{", "[", '"'}:
-            value = value.read(json.loads(line))
-    return value
+        data = line.removeprefix("data: ")
+        if data != line or line[:1] in {"{", "[", '"'}:
+            value = value.read(json.loads(data))
+            yield value
+
+
+def read_compact(body: bytes) -> CompactValue:
+    """Read the compact form to its end."""
+    *_, last = compact_values(body)
+    return last
 
 
 def text_in(body: bytes) -> Any:
     """Return the text of the message that a body tells of."""
-    value: Any = read_compact(body).value
+    return text_of_value(read_compact(body).value)
+
+
+def text_of_value(value: Any) -> Any:
     return MISSING if value is MISSING else "".join(part["text"] for part in value["parts"])
 
 

@@ -55,8 +55,8 @@ MakeLog = Callable[[], TurnLog]
 
 @pytest.fixture(scope="session")
 def redis_url() -> Iterator[str]:
-    with serve_redis() as url:
-        yield url
+    with serve_redis() as server:
+        yield server.url
 
 
 @pytest.fixture(params=["memory", "sqlite", "redis"])
