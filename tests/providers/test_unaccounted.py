@@ -1323,6 +1323,7 @@ def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
     told = [Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'), PIECE, Anthropic.piece(0, "}"), Anthropic.END]
     chunks: list[Event] = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in told]
     assert ran(chunks) == [("wipe", {"a": 1, "b": 2})]
-    for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"], {"new": '{"bytes": "eyJ9"}'}):
+    beside = {"chunk": {"bytes": b'{"type": null, "index": 0}', "role": told[2]["delta"]}}
+    for lost in ({"new": chunks[2]["chunk"]}, chunks[2]["chunk"], {"new": '{"bytes": "eyJ9"}'}, beside):
         assert ran([*chunks[:2], lost, *chunks[3:]]) == []
     assert ran([{"chunk": '{"bytes": "eyJ9"}'}, *chunks]) == []

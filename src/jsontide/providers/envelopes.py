@@ -35,6 +35,7 @@ from jsontide.providers.base import (
 )
 
 _ENVELOPES: Final = ("chunk", "data", "result")
+_BYTES: Final = frozenset(("bytes",))
 _NOT_JSON: Final = "a chunk of Bedrock's stream does not hold JSON"
 _NOT_OPENED: Final = "an event of the stream holds something of an unexpected type"
 _EXCEPTION: Final = "Exception"
@@ -69,6 +70,8 @@ class EnvelopeReader(Reader):
                     draft.lose(_NOT_OPENED)
                 else:
                     _check_beside(draft, event, frozenset((name,)), inside)
+                    if name == "chunk":
+                        _check_beside(draft, dict_of(event, name), _BYTES, inside)
         if inside is None:
             check_chunk(draft, event)
         after = self.inner.read(draft, _open_exception(event) if inside is None else inside)
