@@ -849,14 +849,15 @@ def _find_first_parts(draft: Draft, at: int, delta: CallDelta, rules: ReadingRul
         have_two_ids = call.id and delta.id
         may_go_on = call.is_blank or delta.is_blank or bool(rules.bindings)
         return [at] if may_go_on and not have_two_ids and _is_part_of_name(call, names) else []
-    cut = rules.tools_before(delta.name)
+    # The name of a call with arguments goes on only where a delta has no more than the rest of a tool's name.
+    cut = rules.tools_before(delta.name) if delta.is_blank else []
     clear: list[int] = []
     ambiguous: list[int] = []
     for place, entry in enumerate(draft.entries):
-        if not isinstance(entry, CallEntry) or _is_of_another(entry, delta) or not entry.part.is_open:
+        if not isinstance(entry, CallEntry):
             continue
-        # The name of a call with arguments goes on only where a delta has no more than the rest of a tool's name.
-        if _is_part_of_name(entry, names) if entry.is_blank else delta.is_blank and entry.name in cut:
+        is_part = _is_part_of_name(entry, names) if entry.is_blank else entry.name in cut
+        if is_part and entry.part.is_open and not _is_of_another(entry, delta):
             (ambiguous if entry.ambiguity else clear).append(place)
     # One ambiguous call is enough to make the new one ambiguous.
     return clear or ambiguous[:1]
