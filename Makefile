@@ -37,7 +37,7 @@ ifndef CONCURRENT
 .NOTPARALLEL:
 endif
 .DELETE_ON_ERROR:
-.PHONY: help demo studio agent chat node clients pyodide check test test-pure test-compiled test-long test-dist lint types docs bench count growth peers mend-peers fuzz build wheels clean
+.PHONY: help demo studio agent chat node clients pyodide check test test-pure test-compiled test-long test-dist lint types docs bench count growth durable peers mend-peers fuzz build wheels clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -153,6 +153,9 @@ count: $(VENV)/.test ## Count the instructions of nine ways with valgrind, and c
 
 growth: $(VENV)/.test ## Measure how work grows with hostile input, and write docs/measured/growth.md (ten minutes)
 	$(PY) -m benchmarks.growth
+
+durable: $(VENV)/.test ## Measure durable turns in Redis and in a file, and write docs/measured/durable.md (eight minutes)
+	$(PY) -m benchmarks.durable
 
 peers: $(PEERS_VENV)/.peers ## Feed tool calls of all shapes to other libraries, and write docs/measured/tool-calls.md
 	$(PEERS_VENV)/$(BIN)/python -m benchmarks.tool_calls

@@ -129,6 +129,16 @@ def test_every_shape_of_tool_calls_ends_in_the_calls_that_were_meant_and_has_a_r
     assert headings(written) == headings(page), "the page is stale; `make peers` rewrites it"
 
 
+@pytest.mark.long
+def test_durable_turns_are_measured_and_every_part_of_the_page_is_there() -> None:
+    durable = pytest.importorskip("benchmarks.durable", reason="uvicorn is not installed")
+    extent = durable.Extent(2, 0.5, (1_000,), (1, 3), 10.0)
+    written = durable.page(durable.measure(extent), extent)
+    page = measured("durable.md")
+    assert page.startswith(durable.HEAD)
+    assert headings(written) == headings(page), "the page is stale; `make durable` rewrites it"
+
+
 def test_the_page_of_other_menders_is_about_the_cases_of_today_and_has_every_tool() -> None:
     page = measured("mend-peers.md")
     stale = "docs/measured/mend-peers.md is stale; `make mend-peers` rewrites it"
