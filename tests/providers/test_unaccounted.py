@@ -1319,6 +1319,16 @@ def test_a_message_of_an_agent_that_repeats_events_says_which() -> None:
     assert ran([*AGENT_CALL, *AGENT_END[:1], user, AGENT_END[1]]) == []
 
 
+def test_the_old_form_of_chat_has_one_call() -> None:
+    def told(*calls: tuple[str | None, str]) -> list[Event]:
+        said = [{"name": name, "arguments": text} if name else {"arguments": text} for name, text in calls]
+        events: list[Event] = [{"choices": [{"index": 0, "delta": {"function_call": call}}]} for call in said]
+        return [*events, {"choices": [{"index": 0, "delta": {}, "finish_reason": "function_call"}]}]
+
+    assert ran(told(("wipe", ""), (None, '{"a"'), (None, ":1}"))) == [("wipe", {"a": 1})]
+    assert ran(told(("wipe", ""), (None, '"a"'), (None, "{"), ("wipe", ""), (None, ":1}"))) == []
+
+
 def test_a_chunk_of_a_cloud_that_is_not_found_is_missed() -> None:
     told = [Anthropic.head("wipe", 0), Anthropic.piece(0, '{"a":1'), PIECE, Anthropic.piece(0, "}"), Anthropic.END]
     chunks: list[Event] = [{"chunk": {"bytes": json.dumps(event).encode()}} for event in told]

@@ -102,10 +102,10 @@ def read_call(draft: Draft, call: dict[str, Any]) -> None:
 
 
 def read_function_call(draft: Draft, function: dict[str, Any]) -> None:
-    """Note what the old form says, in which there is one call without an id."""
+    """Note what the old form says, in which there is one call, without an id: all pieces are of the first."""
     if "arguments" not in function and not function.get("name"):
         draft.lose(_NO_ARGUMENTS)
-    at = _read_function(draft, {}, function)
+    at = _read_function(draft, {"index": 0}, function)
     _keep_rest(draft, at, {"type": OLD_FORM}, function, _FUNCTION_FIELDS)
 
 
