@@ -603,6 +603,23 @@ class TestALogThatFails:
 
         run(work())
 
+    def test_by_losing_everything_leaves_no_turn_without_a_lease(self) -> None:
+        async def work() -> None:
+            log, provider = Broken(), Provider()
+            more, rest = provider.hold_before(2), provider.hold_before(3)
+            async with workers(lambda: log) as found:
+                one = found.add(lease=1000.0)
+                await Producer(provider.messages(), one, "a").start()
+                await until_text(one, "Take the ")
+                log.lose()
+                more.set()
+                await until(lambda: bool(log._turns))
+                assert await log.orphans() == set()
+                rest.set()
+                assert text_of((await read_to_end(found.add(), "a"))[-1]) == TEXT
+
+        run(work())
+
     def test_with_a_gap_asks_for_everything(self) -> None:
         async def work() -> None:
             log, provider = Broken(), Provider()

@@ -399,7 +399,7 @@ class DurableTurns:
         if "refused" in found:
             await self._look_who_owns(plan.run_id, turn)
         elif "gone" in found and found[-1] == "gone":
-            self._heal(turn)
+            await self._heal_after_loss(turn)
         else:
             last = plan.entries[-1].entry
             turn.place, turn.written, turn.whole, turn.tail = last.place, plan.written, plan.whole, plan.tail
@@ -422,7 +422,7 @@ class DurableTurns:
         entries = await self._log.join(run_id)
         last = entries[-1] if entries else None
         if last is None and not turn.needs_whole:  # it was lost since
-            self._heal(turn)
+            await self._heal_after_loss(turn)
             return
         if last is not None and last.epoch == turn.place[0] and last.kind != "claim":
             if last.kind == "end":
@@ -436,6 +436,11 @@ class DurableTurns:
         if turn.stop is not None:
             _LOG.warning("turn %s belongs to another worker now: its source is stopped", run_id)
             turn.stop()
+
+    async def _heal_after_loss(self, turn: _Produced) -> None:
+        """Store everything anew; the lease before it, which is lost too: others bury turns without one."""
+        await self._log.beat(self.worker, self._lease)
+        self._heal(turn)
 
     def _heal(self, turn: _Produced) -> None:
         """Store everything anew, after what was stored is lost."""
