@@ -177,8 +177,11 @@ def _stored(answer: object) -> Stored:
 
 def _entry(place: bytes, fields: Mapping[bytes, bytes]) -> Entry:
     epoch, _, number = place.decode().partition("-")
-    kind: Any = fields[b"k"].decode()
-    return Entry(int(epoch), int(fields.get(b"n", number)), kind, fields[b"d"])
+    try:
+        kind: Any = fields[b"k"].decode()
+        return Entry(int(epoch), int(fields.get(b"n", number)), kind, fields[b"d"])
+    except (KeyError, ValueError):  # it is not of ours: this turn cannot be read, and all others can
+        return Entry(int(epoch), int(number), "whole", b"")
 
 
 def redis_turns(url: str, *, prefix: str = "jsontide", **options: Any) -> DurableTurns:  # noqa: ANN401 - those of DurableTurns
