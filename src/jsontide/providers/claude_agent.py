@@ -35,6 +35,7 @@ from jsontide.providers.base import (
 _KINDS: Final = ("assistant", "result", "system", "user")
 _NESTED_KINDS: Final = ("assistant", "stream_event")
 PARENT: Final = "parent_tool_use_id"
+_MESSAGE_FIELDS: Final = frozenset(("content", "message"))
 _EVENT_FIELDS: Final = frozenset(("event", PARENT, "session_id", "type", "uuid"))
 _MISPLACED: Final = "an event of a message stands in an envelope of another kind"
 _NO_BLOCKS: Final = "a message that repeats events has no blocks"
@@ -122,6 +123,7 @@ class AgentReader(Reader):
     def _repeat_blocks(self, draft: Draft, event: dict[str, Any]) -> Reader:
         """Note where blocks differ from the events that they repeat."""
         message = fields_in(draft, event, "message") or event
+        check_rest(draft, event, _MESSAGE_FIELDS)
         if message.get("content") is None:
             draft.lose(_NO_BLOCKS)
         for item in items_in(draft, message, "content"):
