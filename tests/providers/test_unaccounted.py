@@ -1316,7 +1316,7 @@ def test_a_message_of_an_agent_that_repeats_events_says_which() -> None:
         repeated = {"type": "assistant", "message": message, "parent_tool_use_id": None}
         assert ran([*AGENT_CALL, AGENT_END[0], repeated, AGENT_END[1]]) == made
     other = {**block, "input": {"a": 1, "b": 2}}
-    moved = {"type": "assistant", "message": {"content": []}, "new": other, "parent_tool_use_id": None}
+    moved: Event = {"type": "assistant", "message": {"content": []}, "new": other, "parent_tool_use_id": None}
     assert ran([*AGENT_CALL, AGENT_END[0], moved, AGENT_END[1]]) == []
     user = {"type": "user", "message": {"content": [other]}, "parent_tool_use_id": None}
     assert ran([*AGENT_CALL, *AGENT_END[:1], user, AGENT_END[1]]) == []
